@@ -1,0 +1,2 @@
+//! The openchamber command: session goals for OpenCode from the terminal.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The session goal loop as pure functions: no clock, no I/O, no async.

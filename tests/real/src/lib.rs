@@ -1,0 +1,1 @@
+//! Goals on the real OpenCode server with a scripted model behind it.

@@ -1,0 +1,1 @@
+//! The rules of the loop, played through in memory under paused time.

