@@ -1,0 +1,186 @@
+//! Ids of a continuation, derived from the goal and the tail it answers (X6).
+//!
+//! Every driver, and the same one after a crash, derives the same ids for the same tail, and the
+//! server drops the double. They sort right after the tail they answer, as native ids would.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::goal::{Goal, GoalId, MessageId, RevertId, SessionId};
+use crate::tail::TailContext;
+use crate::time::Wall;
+use crate::timeline::Timeline;
+
+/// The ids under which one continuation is sent, each time it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContinuationIds {
+    /// Id of the user message.
+    pub message: MessageId,
+    /// Id of its only part; with both given, OpenCode takes a repetition for an update.
+    pub part: String,
+}
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const DIGITS: usize = 14;
+
+/// Derives the ids of the continuation that answers `tail`, which ended (or began) at `at`.
+#[must_use]
+pub fn ids(
+    goal: &GoalId,
+    tail: &MessageId,
+    at: Wall,
+    revert: Option<&RevertId>,
+) -> ContinuationIds {
+    ContinuationIds {
+        message: MessageId::new(derive("msg_", goal, tail, at, revert)),
+        part: derive("prt_", goal, tail, at, revert),
+    }
+}
+
+/// A native-looking message id for the first prompt of a goal, drawn at `now` with `random` bytes
+/// from the caller (X21).
+#[must_use]
+pub fn first_message_id(now: Wall, random: &[u8]) -> MessageId {
+    let mut hash = Sha256::new();
+    hash.update(b"first");
+    hash.update(random);
+    MessageId::new(format!(
+        "msg_{}{}",
+        time_part(now),
+        digits(&hash.finalize())
+    ))
+}
+
+/// An opaque id for a new goal (O13), from `random` bytes of the caller.
+#[must_use]
+pub fn goal_id(session: &SessionId, now: Wall, random: &[u8]) -> GoalId {
+    let mut hash = Sha256::new();
+    hash.update(b"goal");
+    hash.update(session.as_str());
+    hash.update(random);
+    GoalId::new(format!(
+        "goal_{}{}",
+        time_part(now),
+        digits(&hash.finalize())
+    ))
+}
+
+/// The tail that the prompt `id` was derived from, if this goal's continuation it is.
+pub(crate) fn answered_tail(
+    timeline: &Timeline,
+    id: &MessageId,
+    context: TailContext<'_>,
+) -> Option<MessageId> {
+    let over = resumed_revert(context.goal);
+    let reverts = [None, context.revert, over];
+    timeline
+        .messages()
+        .iter()
+        .rev()
+        .filter(|candidate| candidate.id != *id)
+        .find(|candidate| {
+            let at = candidate
+                .step()
+                .and_then(|s| s.completed)
+                .unwrap_or(candidate.created);
+            id.as_str().get(4..16) == Some(time_part(at).as_str())
+                && reverts
+                    .iter()
+                    .any(|revert| ids(&context.goal.id, &candidate.id, at, *revert).message == *id)
+        })
+        .map(|candidate| candidate.id.clone())
+}
+
+/// The revert point of a Resume: once its continuation is sent, the session forgets it.
+fn resumed_revert(goal: &Goal) -> Option<&RevertId> {
+    goal.resumed_over
+        .as_ref()
+        .and_then(|over| over.revert.as_ref())
+}
+
+fn derive(
+    prefix: &str,
+    goal: &GoalId,
+    tail: &MessageId,
+    at: Wall,
+    revert: Option<&RevertId>,
+) -> String {
+    let mut hash = Sha256::new();
+    for field in [
+        prefix,
+        goal.as_str(),
+        tail.as_str(),
+        revert.map_or("", RevertId::as_str),
+    ] {
+        // Lengths keep ("ab", "c") and ("a", "bc") apart.
+        hash.update(field.len().to_le_bytes());
+        hash.update(field);
+    }
+    format!("{prefix}{}{}", time_part(at), digits(&hash.finalize()))
+}
+
+/// OpenCode's native time encoding: 48 bits of milliseconds times 4096 plus a counter.
+fn time_part(at: Wall) -> String {
+    let native = at.0.wrapping_mul(4096).wrapping_add(1) & 0xFFFF_FFFF_FFFF;
+    let mut hex = String::with_capacity(12);
+    // Writing to a String cannot fail.
+    let _ = write!(hex, "{native:012x}");
+    hex
+}
+
+fn digits(hash: &[u8]) -> String {
+    hash.iter()
+        .take(DIGITS)
+        .filter_map(|byte| BASE62.get(usize::from(*byte) % BASE62.len()))
+        .map(|digit| char::from(*digit))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_native_and_stable() {
+        let ids = ids(
+            &GoalId::new("g1"),
+            &MessageId::new("msg_tail"),
+            Wall(1_796_030_623_009),
+            None,
+        );
+        let hex = format!(
+            "{:012x}",
+            (1_796_030_623_009_u64 * 4096 + 1) & 0xFFFF_FFFF_FFFF
+        );
+        assert_eq!(ids.message.as_str().len(), 4 + 12 + DIGITS);
+        assert!(ids.message.as_str().starts_with(&format!("msg_{hex}")));
+        assert!(ids.part.starts_with(&format!("prt_{hex}")));
+        // A change of this value would let two versions of the app send two continuations.
+        assert_eq!(ids.message.as_str(), "msg_22bc46d21001PLACEHOLDER");
+    }
+
+    #[test]
+    fn every_ingredient_counts() {
+        let make = |goal: &str, tail: &str, at, revert: Option<&str>| {
+            let revert = revert.map(RevertId::new);
+            ids(
+                &GoalId::new(goal),
+                &MessageId::new(tail),
+                Wall(at),
+                revert.as_ref(),
+            )
+            .message
+        };
+        let base = make("g", "t", 1, None);
+        for other in [
+            make("h", "t", 1, None),
+            make("g", "u", 1, None),
+            make("g", "t", 2, None),
+            make("g", "t", 1, Some("r")),
+            make("gt", "", 1, None),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+}
