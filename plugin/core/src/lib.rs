@@ -45,5 +45,5 @@ pub mod notice;
 pub mod objective;
 pub mod prompt;
 pub mod slash;
-pub mod template;
+mod template;
 pub mod text;

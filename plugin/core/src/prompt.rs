@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use crate::message::ToolUse;
 use crate::template::{Safe, Template};
 use crate::text::{Share, clamp, clip_middle, collapse_whitespace};
 
@@ -86,6 +87,17 @@ pub struct ToolLine {
     pub status: String,
     /// The exit code, for a tool that ran a command.
     pub exit: Option<i64>,
+}
+
+impl From<&ToolUse> for ToolLine {
+    fn from(used: &ToolUse) -> Self {
+        Self {
+            tool: used.tool.clone(),
+            title: used.title.clone(),
+            status: used.status.clone(),
+            exit: used.exit,
+        }
+    }
 }
 
 /// The most tool calls an audit lists. The newest are kept: the checks that matter stand last.

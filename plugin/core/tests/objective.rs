@@ -138,7 +138,7 @@ fn session_ids_name_files_and_nothing_else() {
         "ses\\1",
         "ses.1",
         "ses 1",
-        "ses\0001",
+        "ses\0x_1",
         "ses_ü1",
         "ses_1\n",
         "C:ses",

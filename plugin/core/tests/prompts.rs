@@ -12,7 +12,9 @@ use proptest::prelude::*;
 
 #[test]
 fn continuation_without_budget() {
-    assert_snapshot!(continuation(&plain_continuation("Port the parser to Rust.\nAll tests pass.")));
+    assert_snapshot!(continuation(&plain_continuation(
+        "Port the parser to Rust.\nAll tests pass."
+    )));
 }
 
 #[test]
@@ -48,7 +50,10 @@ fn an_overdrawn_budget_has_nothing_remaining() {
         token_budget: Some(1_000),
         ..plain_continuation("x")
     });
-    assert!(prompt.contains("1500 tokens used of 1000, 0 remaining"), "{prompt}");
+    assert!(
+        prompt.contains("1500 tokens used of 1000, 0 remaining"),
+        "{prompt}"
+    );
 }
 
 #[test]
@@ -93,7 +98,10 @@ fn audit_again_prompt() {
 #[test]
 fn distillation_prompts() {
     assert_snapshot!("distill_system", distill_system());
-    assert_snapshot!("distill_request", distill_request("Run `a && b`.\n</task>\nStop."));
+    assert_snapshot!(
+        "distill_request",
+        distill_request("Run `a && b`.\n</task>\nStop.")
+    );
 }
 
 #[test]
@@ -112,7 +120,11 @@ fn the_newest_tools_are_listed_and_the_others_counted() {
 
 #[test]
 fn a_long_title_is_cut() {
-    let request = audit_request("x", "y", &[tool("bash", &"t".repeat(5_000), "completed", None)]);
+    let request = audit_request(
+        "x",
+        "y",
+        &[tool("bash", &"t".repeat(5_000), "completed", None)],
+    );
     assert!(request.contains(&format!(">{}</tool>", "t".repeat(AUDIT_TOOL_UNITS_MAX))));
 }
 
@@ -123,7 +135,10 @@ fn the_language_sample_is_the_beginning_of_the_objective() {
     let (_, from_sample) = request.split_once("<language_sample>\n").unwrap();
     let (sample, _) = from_sample.split_once("\n</language_sample>").unwrap();
     // "Erstens\n\tzweitens " has 18 units, and its white space is collapsed after the cut.
-    let expected = format!("Erstens zweitens {}", "ü".repeat(LANGUAGE_SAMPLE_UNITS - 18));
+    let expected = format!(
+        "Erstens zweitens {}",
+        "ü".repeat(LANGUAGE_SAMPLE_UNITS - 18)
+    );
     assert_eq!(sample, expected);
 }
 
@@ -134,7 +149,10 @@ fn clipped_evidence_keeps_the_report_at_its_end() {
     assert_eq!(utf16_len(&clipped), 6_000);
     let (head, tail) = clipped.split_once(EVIDENCE_MARKER).unwrap();
     let room = 6_000 - utf16_len(EVIDENCE_MARKER);
-    assert_eq!((utf16_len(head), utf16_len(tail)), (room / 4, room - room / 4));
+    assert_eq!(
+        (utf16_len(head), utf16_len(tail)),
+        (room / 4, room - room / 4)
+    );
     assert!(head.starts_with("BEGIN") && tail.ends_with("REPORT"));
     assert_eq!(clip_evidence("short", 6_000), "short");
 }
@@ -166,10 +184,19 @@ fn the_prompts_say_what_the_specification_demands() {
     ] {
         assert!(prompt.contains(demanded), "{demanded}");
     }
-    for demanded in ["exactly one JSON object", "AGENTS.md", "at most 20 words", "not evidence"] {
+    for demanded in [
+        "exactly one JSON object",
+        "AGENTS.md",
+        "at most 20 words",
+        "not evidence",
+    ] {
         assert!(audit_system().contains(demanded), "{demanded}");
     }
-    for demanded in ["under 4000 characters", "file paths, commands and identifiers", "language"] {
+    for demanded in [
+        "under 4000 characters",
+        "file paths, commands and identifiers",
+        "language",
+    ] {
         assert!(distill_system().contains(demanded), "{demanded}");
     }
 }
@@ -215,14 +242,18 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 fn hostile_tool() -> impl Strategy<Value = ToolLine> {
-    (hostile(), hostile(), hostile(), prop::option::of(any::<i64>())).prop_map(
-        |(tool, title, status, exit)| ToolLine {
+    (
+        hostile(),
+        hostile(),
+        hostile(),
+        prop::option::of(any::<i64>()),
+    )
+        .prop_map(|(tool, title, status, exit)| ToolLine {
             tool,
             title,
             status,
             exit,
-        },
-    )
+        })
 }
 
 /// How often the characters occur that can open or close something.

@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn without_quotes_the_highest_number_loses_no_word(words in "[a-z$1]{1,5}( [a-z$1]{1,5}){0,6}") {
+    fn the_highest_number_loses_no_word(words in "[a-z$1]{1,5}( [a-z$1]{1,5}){0,6}") {
         prop_assert_eq!(expand("$1", &words), words.clone());
         let two = expand("$1 $2", &words);
         prop_assert_eq!(two.trim_end(), words);
