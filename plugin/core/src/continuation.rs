@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::goal::{Goal, GoalId, MessageId, RevertId, SessionId};
-use crate::tail::TailContext;
+use crate::tail::{self, TailContext};
 use crate::time::Wall;
 use crate::timeline::Timeline;
 

@@ -126,6 +126,10 @@ fn unanswered(s: &Snapshot, limits: &Limits) -> Option<Decision> {
         .sent
         .as_ref()
         .filter(|sent| Some(&sent.message) == s.tail.id.as_ref());
+    if let Some(text) = sent.and_then(|sent| sent.error.clone()) {
+        let cause = BlockedCause::PromptRefused { text };
+        return Some(Decision::Settle(Settlement::Blocked(cause)));
+    }
     if sent.is_some_and(|sent| sent.stopped) || (s.tail.stop_behind && !went_over_stop) {
         return Some(Decision::Pause(PauseCause::Aborted));
     }

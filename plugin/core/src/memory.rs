@@ -37,6 +37,8 @@ pub struct Memory {
     pub nudges: u32,
     /// The latest audit and how often it came out the same.
     pub repeat: Option<Repeat>,
+    /// The newest prompt of a person that was seen; another one grants patience anew.
+    pub human: Option<MessageId>,
     /// Compactions before this moment of the server's clock do not count (X20).
     pub compactions_from: Wall,
 }
@@ -54,6 +56,8 @@ pub struct Sent {
     pub stopped: bool,
     /// The stream broke since: an `idle` proves nothing.
     pub stream_broke: bool,
+    /// The server reported an error for it before anything answered, as "name: text".
+    pub error: Option<String>,
 }
 
 /// An audit's outcome, for the brake on standing still.
@@ -102,6 +106,17 @@ impl Memory {
     /// Any event of the session, or a status entry: the tail does not stand untouched.
     pub fn touched(&mut self) {
         self.unbacked = None;
+    }
+
+    /// Notes the newest prompt of a person; one that was not there before grants patience (X20).
+    pub fn observe_human(&mut self, newest: Option<(&MessageId, Wall)>) {
+        let Some((id, created)) = newest else {
+            return;
+        };
+        if self.human.as_ref().is_some_and(|known| known != id) {
+            self.grant_patience(created);
+        }
+        self.human = Some(id.clone());
     }
 
     /// Notes the tail of a cycle that found the session quiet.

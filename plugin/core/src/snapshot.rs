@@ -4,7 +4,7 @@ use crate::accounting::{self, Ledger};
 use crate::evidence::Voice;
 use crate::goal::{Goal, RevertId, SessionId};
 use crate::memory::Memory;
-use crate::tail::{Tail, TailContext};
+use crate::tail::{self, Tail, TailContext};
 use crate::time::Mono;
 use crate::timeline::Timeline;
 
@@ -133,6 +133,7 @@ impl Snapshot {
             overflow_seen: memory.overflow_seen,
         };
         let tail = Tail::read(&reading.timeline, context);
+        memory.observe_human(tail::newest_human_prompt(&reading.timeline, context));
         memory.observe(&tail, !reading.first_message_exists, now);
         Self {
             tail,

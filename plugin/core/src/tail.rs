@@ -130,6 +130,26 @@ impl Tail {
     }
 }
 
+/// When a message ended, else when it was created.
+pub(crate) fn end_time(message: &Message) -> Wall {
+    message.step().and_then(|step| step.completed).unwrap_or(message.created)
+}
+
+/// The newest prompt that is not a continuation of this goal, and when it was created.
+#[must_use]
+pub fn newest_human_prompt<'a>(
+    timeline: &'a Timeline,
+    context: TailContext<'_>,
+) -> Option<(&'a MessageId, Wall)> {
+    timeline
+        .messages()
+        .iter()
+        .rev()
+        .filter(|message| message.is_prompt())
+        .find(|message| continuation::answered_tail(timeline, &message.id, context).is_none())
+        .map(|message| (&message.id, message.created))
+}
+
 /// The newest prompt, if neither it nor a newer user message is the parent of an answer (X2). A
 /// summary answers nobody: compacting after a stop must not turn an unanswered prompt into work.
 fn unanswered(timeline: &Timeline) -> Option<&Message> {

@@ -47,7 +47,8 @@ pub enum Ended {
         /// When the wait ends by itself, if it does.
         until: Option<Mono>,
     },
-    /// The user's intent, or another goal state, ended it before it could act.
+    /// The user's intent, or another goal state, ended it before it could act: looked at again
+    /// after one quiet window, since that change may bring no event of its own.
     Dropped,
 }
 
@@ -137,7 +138,8 @@ impl Watch {
             Ended::Prompted | Ended::Stopped | Ended::Resting { .. } | Ended::Dropped => 0,
         };
         self.timer = match ended {
-            Ended::Prompted | Ended::Dropped => Some((latest, Window::Recheck)),
+            Ended::Prompted => Some((latest, Window::Recheck)),
+            Ended::Dropped => Some((now.after(limits.idle_quiet), Window::Recheck)),
             Ended::Stopped => None,
             Ended::Failed => Some((now.after(self.retry_delay(limits)), Window::Retry)),
             Ended::Resting { until } => {

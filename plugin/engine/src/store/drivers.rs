@@ -1,0 +1,341 @@
+//! Which process drives which server: a lease with a heartbeat and a fence.
+//!
+//! Two hosts on one server would audit and continue everything twice. The row of a server names
+//! its one driver; every grant raises the fence, so a driver that slept through its own
+//! replacement finds out at its next heartbeat.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use goal_core::time::{Wall, millis};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use url::{Host, Url};
+
+use super::{StoreError, WORD_BYTES_MAX, from_sql, limit_to_sql, to_sql, wall, word};
+
+/// Servers remembered: one a day for most of a year. Only rows that nobody holds are dropped.
+pub const DRIVERS_MAX: usize = 256;
+
+/// Names a server for the lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ServerKey(String);
+
+impl ServerKey {
+    /// The key of a running server at `url`: scheme, host, port and path, the same for every
+    /// spelling of this machine's own address. User name, password and query are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::InvalidServerUrl`] if it is no `http` or `https` URL with a host.
+    pub fn attached(url: &str) -> Result<Self, StoreError> {
+        let url = Url::parse(url).map_err(|_| StoreError::InvalidServerUrl)?;
+        let (Some(host), Some(port), "http" | "https") =
+            (url.host(), url.port_or_known_default(), url.scheme())
+        else {
+            return Err(StoreError::InvalidServerUrl);
+        };
+        let host = if is_this_machine(&host) {
+            "loopback".to_owned()
+        } else {
+            host.to_string()
+        };
+        let path = url.path().trim_end_matches('/');
+        let key = format!("{}://{host}:{port}{path}", url.scheme());
+        if key.len() > WORD_BYTES_MAX {
+            return Err(StoreError::InvalidServerUrl);
+        }
+        Ok(Self(key))
+    }
+
+    /// The key of the server that a process starts for this data folder: each start picks another
+    /// port, but all of them serve the same sessions.
+    #[must_use]
+    pub fn managed(data_dir: &Path) -> Self {
+        let folder = data_dir
+            .canonicalize()
+            .unwrap_or_else(|_| data_dir.to_path_buf());
+        Self(word(&format!("managed:{}", folder.display())).to_owned())
+    }
+}
+
+/// A process that may drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    nonce: String,
+    pid: u32,
+    /// Which machine `pid` counts on; empty if unknown.
+    host: String,
+    /// When that process began, as its machine counts; empty if unknown. Process ids are used
+    /// again, this tells the processes apart.
+    started: String,
+}
+
+impl Owner {
+    /// This process. `nonce` is random text that is drawn anew for each engine.
+    #[must_use]
+    pub fn this_process(nonce: &str) -> Self {
+        let pid = std::process::id();
+        Self {
+            nonce: word(nonce).to_owned(),
+            pid,
+            host: this_host()
+                .map(|host| word(&host).to_owned())
+                .unwrap_or_default(),
+            started: process_stat(pid)
+                .map(|stat| stat.started)
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// Who drives instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process id.
+    pub pid: u32,
+    /// Since when it drives.
+    pub since: Wall,
+    /// When it last said so.
+    pub heartbeat: Wall,
+}
+
+/// The answer to a process that wants to drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lease {
+    /// It drives, with this fence: larger than that of every earlier driver of the server.
+    Mine(u64),
+    /// Another process drives; this one is passive.
+    HeldBy(Holder),
+}
+
+pub(super) fn acquire(
+    connection: &mut Connection,
+    server: &ServerKey,
+    me: &Owner,
+    now: Wall,
+    stale_after: Duration,
+) -> Result<Lease, StoreError> {
+    // Immediate: the look at the row and its change are one step for all processes.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = find(&transaction, server)?;
+    if let Some(row) = found
+        .as_ref()
+        .filter(|row| row.keeps_out(me, now, stale_after))
+    {
+        return Ok(Lease::HeldBy(row.holder));
+    }
+    let (fence, since) = match &found {
+        Some(row) if row.held && row.owner.nonce == me.nonce => (row.fence, row.holder.since),
+        Some(row) => (row.fence.saturating_add(1), now),
+        None => (1, now),
+    };
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO drivers
+                 (server_key, held, nonce, pid, host, started, since_ms, heartbeat_ms, fence)
+             VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            server.0,
+            me.nonce,
+            me.pid,
+            me.host,
+            me.started,
+            to_sql(since.0),
+            to_sql(now.0),
+            to_sql(fence),
+        ])?;
+    prune(&transaction)?;
+    transaction.commit()?;
+    Ok(Lease::Mine(fence))
+}
+
+/// Who else holds the server, if anybody does; changes nothing.
+pub(super) fn held_by_another(
+    connection: &mut Connection,
+    server: &ServerKey,
+    me: &Owner,
+    now: Wall,
+    stale_after: Duration,
+) -> Result<Option<Holder>, StoreError> {
+    let found = find(connection, server)?;
+    Ok(found
+        .filter(|row| row.keeps_out(me, now, stale_after))
+        .map(|row| row.holder))
+}
+
+pub(super) fn heartbeat(
+    connection: &mut Connection,
+    server: &ServerKey,
+    me: &Owner,
+    fence: u64,
+    now: Wall,
+) -> Result<bool, StoreError> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE drivers SET heartbeat_ms = ?4
+             WHERE server_key = ?1 AND held = 1 AND nonce = ?2 AND fence = ?3",
+        )?
+        .execute(params![server.0, me.nonce, to_sql(fence), to_sql(now.0)])?;
+    Ok(changed == 1)
+}
+
+pub(super) fn release(
+    connection: &mut Connection,
+    server: &ServerKey,
+    me: &Owner,
+    fence: u64,
+) -> Result<bool, StoreError> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE drivers SET held = 0
+             WHERE server_key = ?1 AND held = 1 AND nonce = ?2 AND fence = ?3",
+        )?
+        .execute(params![server.0, me.nonce, to_sql(fence)])?;
+    Ok(changed == 1)
+}
+
+/// A server's row.
+struct Driver {
+    held: bool,
+    owner: Owner,
+    holder: Holder,
+    fence: u64,
+}
+
+impl Driver {
+    fn keeps_out(&self, me: &Owner, now: Wall, stale_after: Duration) -> bool {
+        // A clock that was set back leaves heartbeats in the future; they are as stale.
+        let distance = self.holder.heartbeat.0.abs_diff(now.0);
+        self.held
+            && self.owner.nonce != me.nonce
+            && distance <= millis(stale_after)
+            && !is_gone(&self.owner, &me.host)
+    }
+}
+
+fn find(connection: &Connection, server: &ServerKey) -> rusqlite::Result<Option<Driver>> {
+    connection
+        .prepare_cached("SELECT * FROM drivers WHERE server_key = ?1")?
+        .query_row([&server.0], parse)
+        .optional()
+}
+
+fn parse(row: &Row<'_>) -> rusqlite::Result<Driver> {
+    let pid = row.get("pid")?;
+    Ok(Driver {
+        held: row.get("held")?,
+        owner: Owner {
+            nonce: row.get("nonce")?,
+            pid,
+            host: row.get("host")?,
+            started: row.get("started")?,
+        },
+        holder: Holder {
+            pid,
+            since: wall(row, "since_ms")?,
+            heartbeat: wall(row, "heartbeat_ms")?,
+        },
+        fence: from_sql(row.get("fence")?),
+    })
+}
+
+fn prune(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM drivers WHERE held = 0 AND server_key IN
+                 (SELECT server_key FROM drivers ORDER BY held DESC, heartbeat_ms DESC
+                  LIMIT -1 OFFSET ?1)",
+        )?
+        .execute([limit_to_sql(DRIVERS_MAX)])?;
+    Ok(())
+}
+
+fn is_this_machine(host: &Host<&str>) -> bool {
+    let address = match host {
+        Host::Domain(name) => return name.eq_ignore_ascii_case("localhost"),
+        Host::Ipv4(address) => IpAddr::V4(*address),
+        Host::Ipv6(address) => IpAddr::V6(*address),
+    };
+    address.is_loopback() || address.is_unspecified()
+}
+
+/// Whether the process is known to exist no longer. Where that cannot be told, its heartbeat
+/// decides alone.
+fn is_gone(owner: &Owner, this_host: &str) -> bool {
+    if owner.host.is_empty() || owner.host != this_host {
+        return false;
+    }
+    if !process_exists(owner.pid) {
+        return true;
+    }
+    process_stat(owner.pid).is_some_and(|stat| {
+        stat.ended || (!owner.started.is_empty() && owner.started != stat.started)
+    })
+}
+
+#[cfg(unix)]
+fn process_exists(pid: u32) -> bool {
+    use nix::errno::Errno;
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
+    match i32::try_from(pid) {
+        // Zero and negative ids address groups.
+        Ok(pid) if pid > 0 => kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH),
+        Ok(_) | Err(_) => true,
+    }
+}
+
+#[cfg(not(unix))]
+fn process_exists(_pid: u32) -> bool {
+    true
+}
+
+/// What tells this machine, since its last start, from every other: process ids count only
+/// inside it. On Linux that includes the process namespace, since a container counts its own.
+fn this_host() -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    let namespace = std::fs::read_link("/proc/self/ns/pid").ok();
+    match (boot, namespace) {
+        (Some(boot), Some(namespace)) => Some(format!("{} {}", boot.trim(), namespace.display())),
+        (Some(_) | None, Some(_) | None) => host_name(),
+    }
+}
+
+#[cfg(unix)]
+fn host_name() -> Option<String> {
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+}
+
+#[cfg(not(unix))]
+fn host_name() -> Option<String> {
+    None
+}
+
+struct ProcessStat {
+    /// It has ended and only waits to be collected.
+    ended: bool,
+    started: String,
+}
+
+/// What Linux says about a process; `None` elsewhere.
+fn process_stat(pid: u32) -> Option<ProcessStat> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in brackets and may hold anything.
+    let mut fields = stat
+        .get(stat.rfind(')')?.saturating_add(1)..)?
+        .split_whitespace();
+    let state = fields.next()?;
+    // The start is field 22; the state was field 3.
+    let started = fields.nth(18)?;
+    Some(ProcessStat {
+        ended: matches!(state, "Z" | "X"),
+        started: started.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

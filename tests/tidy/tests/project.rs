@@ -1,0 +1,162 @@
+//! The project keeps its own rules.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends where its files cannot be read"
+)]
+
+use std::process::Command;
+
+use pretty_assertions::assert_eq;
+use tidy::files::{self, File};
+use tidy::{map, markdown, source};
+
+#[test]
+fn no_file_names_a_machine_or_a_registry() {
+    assert_clean(project().iter().flat_map(source::word_problems));
+}
+
+#[test]
+fn rust_files_are_narrow_finished_and_give_reasons() {
+    assert_clean(with_end(".rs").iter().flat_map(source::rust_problems));
+}
+
+#[test]
+fn every_crate_begins_with_its_documentation() {
+    let mut roots = with_end("/src/lib.rs");
+    roots.extend(with_end("/src/main.rs"));
+    assert!(roots.len() >= 2, "found no crates");
+    assert_clean(roots.iter().filter_map(source::crate_doc_problem));
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let root = files::root();
+    assert_clean(
+        with_end(".md")
+            .iter()
+            .flat_map(|file| markdown::link_problems(file, &root)),
+    );
+}
+
+#[test]
+fn decisions_are_numbered_without_gaps() {
+    let files = project();
+    let names = files
+        .iter()
+        .filter_map(|file| file.path.strip_prefix("docs/decisions/"));
+    let names: Vec<&str> = names.collect();
+    assert!(!names.is_empty(), "docs/decisions holds no decision");
+    assert_clean(markdown::decision_problems(&names));
+}
+
+#[test]
+fn the_map_names_every_source_file_and_no_other() {
+    let files = project();
+    let document = files.iter().find(|file| file.path == "ARCHITECTURE.md");
+    let map = document
+        .map(|file| map::read(&file.text))
+        .unwrap_or_default();
+    assert!(
+        !map.paths.is_empty(),
+        "ARCHITECTURE.md must hold the map: a fenced block marked `tree` that draws the folders"
+    );
+    let sources: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let missing = map.missing(&sources);
+    let missing = missing
+        .iter()
+        .map(|path| format!("{path} has no place in ARCHITECTURE.md"));
+    let root = files::root();
+    let stale = map.stale(|path| root.join(path).exists());
+    let stale = stale
+        .iter()
+        .map(|path| format!("ARCHITECTURE.md names {path}: it is not there"));
+    assert_clean(missing.chain(stale));
+}
+
+#[test]
+fn the_core_knows_no_runtime_and_no_server() {
+    let strangers =
+        |name: &str| name == "tokio" || name.starts_with("tokio-") || name == "opencode-client";
+    assert_eq!(
+        dependencies_of("goal-core", strangers),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn the_client_knows_no_goals() {
+    let found = dependencies_of("opencode-client", |name| name.starts_with("goal-"));
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn the_engine_knows_no_window() {
+    let found = dependencies_of("goal-engine", |name| name.starts_with("tauri"));
+    assert_eq!(found, Vec::<String>::new());
+}
+
+/// The three rules above look for names that are not there; this one shows that the search finds
+/// names that are, far down the tree and for one system alone.
+#[test]
+fn the_search_for_dependencies_finds_what_is_there() {
+    let found = dependencies_of("goal-engine", |name| {
+        ["goal-core", "opencode-client", "tokio", "windows-sys"].contains(&name)
+    });
+    assert_eq!(
+        found,
+        ["goal-core", "opencode-client", "tokio", "windows-sys"]
+    );
+}
+
+/// The crates that `package` is built from, on any system, for which `wanted` says yes: sorted,
+/// without doubles. What only its tests use does not count.
+fn dependencies_of(package: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut tree = Command::new(cargo);
+    tree.current_dir(files::root())
+        .args([
+            "tree",
+            "--locked",
+            "--package",
+            package,
+            "--edges",
+            "normal,build",
+        ])
+        .args(["--target", "all", "--prefix", "none", "--format", "{p}"]);
+    let output = tree.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let names = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
+    let mut found: Vec<String> = names
+        .filter(|name| wanted(name))
+        .map(str::to_owned)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn project() -> Vec<File> {
+    files::all(&files::root()).unwrap()
+}
+
+fn with_end(end: &str) -> Vec<File> {
+    project()
+        .into_iter()
+        .filter(|file| file.path.ends_with(end))
+        .collect()
+}
+
+#[track_caller]
+fn assert_clean(problems: impl IntoIterator<Item = String>) {
+    let problems: Vec<String> = problems.into_iter().collect();
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}

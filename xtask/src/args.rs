@@ -1,0 +1,206 @@
+//! The command line of xtask.
+
+use crate::steps;
+
+/// What the person asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Invocation {
+    /// Show this help text.
+    Help(String),
+    /// Fetch what is missing, and no more.
+    Setup,
+    /// Run the checks.
+    Test(TestOptions),
+}
+
+/// Options of `cargo xtask test`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TestOptions {
+    /// Steps or groups of steps to run; empty means all.
+    pub(crate) only: Vec<String>,
+    /// Version of the npm package `opencode-ai` for the real tests; `None` means the pinned one.
+    pub(crate) opencode: Option<String>,
+}
+
+const GENERAL: &str = "\
+The project's own commands. Each one fetches by itself what it needs.
+
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  setup   Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
+  test    Run every check: format, lints, docs, licences, tests layer by layer
+
+`cargo xtask <COMMAND> --help` tells more about one of them.";
+
+const SETUP: &str = "\
+Fetch all that the tests need. Running it again costs nothing when nothing is missing.
+
+Usage: cargo xtask setup
+
+- Node.js and npm: used as found; on Debian, run as root, installed by apt-get if missing
+- the pinned OpenCode: npm ci in tests/real, again when package-lock.json changes
+- cargo-nextest and cargo-deny: used as found in a fitting version, else built once into
+  target/tools
+- the crates of Cargo.lock, so that the licence check works offline";
+
+const TEST: &str = "\
+Run every check of the project, cheap ones first, and stop at the first that fails.
+
+Usage: cargo xtask test [OPTIONS]
+
+Options:
+  --only STEP         Run only this step and what it needs (may be given more than once)
+  --opencode VERSION  Run the real tests on this version of npm's opencode-ai,
+                      for instance 1.18.33, instead of the pinned one
+  -h, --help          Show this help
+
+Exit codes: 0 all passed, 1 a step failed, 2 the command line makes no sense.
+
+Steps, in their order:
+";
+
+/// Reads the words after `cargo xtask`.
+///
+/// # Errors
+/// A sentence that says which word is wrong.
+pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Invocation, String> {
+    let words: Vec<String> = words.collect();
+    let wants_help = words.iter().any(|word| word == "--help" || word == "-h");
+    match words.first().map(String::as_str) {
+        None | Some("--help" | "-h" | "help") => Ok(Invocation::Help(GENERAL.to_owned())),
+        Some("setup") if wants_help => Ok(Invocation::Help(SETUP.to_owned())),
+        Some("setup") => match words.get(1) {
+            None => Ok(Invocation::Setup),
+            Some(word) => Err(format!("`setup` takes no argument, but got `{word}`.")),
+        },
+        Some("test") if wants_help => Ok(Invocation::Help(test_help())),
+        Some("test") => test_options(&words[1..]).map(Invocation::Test),
+        Some(word) => Err(format!("There is no command `{word}`.")),
+    }
+}
+
+fn test_options(words: &[String]) -> Result<TestOptions, String> {
+    let mut options = TestOptions::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (name, joined) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word.as_str(), None),
+        };
+        if name != "--only" && name != "--opencode" {
+            return Err(format!("`test` has no option `{word}`."));
+        }
+        let value = joined
+            .or_else(|| rest.next().cloned())
+            .ok_or_else(|| format!("`{name}` needs a value."))?;
+        if name == "--only" {
+            options.only.push(known_step(value)?);
+        } else {
+            options.opencode = Some(plain_version(value)?);
+        }
+    }
+    Ok(options)
+}
+
+fn known_step(name: String) -> Result<String, String> {
+    if steps::STEPS.iter().any(|step| step.answers_to(&name)) {
+        return Ok(name);
+    }
+    Err(format!(
+        "There is no step `{name}`. Steps: {}.",
+        steps::names().join(", ")
+    ))
+}
+
+/// A version becomes a folder's name and part of a package's name, so it holds nothing else.
+fn plain_version(version: String) -> Result<String, String> {
+    let starts_well = version.starts_with(|first: char| first.is_ascii_digit());
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-+".contains(letter);
+    if starts_well && version.chars().all(plain) {
+        Ok(version)
+    } else {
+        Err(format!(
+            "`{version}` is not a version; give one like 1.18.33."
+        ))
+    }
+}
+
+fn test_help() -> String {
+    let width = steps::STEPS
+        .iter()
+        .map(|step| step.name.len())
+        .max()
+        .unwrap_or(0);
+    let lines = steps::STEPS
+        .iter()
+        .map(|step| format!("  {:width$}  {}", step.name, step.what));
+    let list: Vec<String> = lines.collect();
+    format!(
+        "{TEST}{}\n  {:width$}  all layers of unit tests",
+        list.join("\n"),
+        steps::UNIT
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_and_help_show_the_commands() {
+        for line in ["", "--help", "-h", "help"] {
+            assert_eq!(
+                read(line),
+                Ok(Invocation::Help(GENERAL.to_owned())),
+                "for `{line}`"
+            );
+        }
+    }
+
+    #[test]
+    fn help_of_test_lists_every_step() {
+        let Ok(Invocation::Help(text)) = read("test --only real --help") else {
+            panic!("no help");
+        };
+        for name in steps::names() {
+            assert!(
+                text.contains(&format!("\n  {name} ")),
+                "{name} is missing in:\n{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_of_test_are_read_in_both_spellings() {
+        let expected = TestOptions {
+            only: vec!["real".to_owned(), "unit".to_owned()],
+            opencode: Some("1.15.0".to_owned()),
+        };
+        assert_eq!(
+            read("test --only real --only=unit --opencode 1.15.0"),
+            Ok(Invocation::Test(expected))
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let cases = [
+            ("dance", "`dance`"),
+            ("setup now", "`now`"),
+            ("test --fast", "`--fast`"),
+            ("test --only", "needs a value"),
+            ("test --only nowhere", "`nowhere`"),
+            ("test --opencode ../x", "`../x`"),
+            ("test --opencode --only", "`--only`"),
+        ];
+        for (line, named) in cases {
+            let problem = read(line).unwrap_err();
+            assert!(problem.contains(named), "`{line}` gave: {problem}");
+        }
+    }
+
+    fn read(line: &str) -> Result<Invocation, String> {
+        parse(line.split_whitespace().map(str::to_owned))
+    }
+}

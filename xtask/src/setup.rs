@@ -1,0 +1,276 @@
+//! Fetches what a run needs and is not there: each part looks first and acts only if it must.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::report;
+use crate::workspace::{Failure, Result, Workspace, ask, run};
+
+/// A tool of cargo that comes as a crate.
+pub(crate) struct Tool {
+    /// The crate, and the program it installs.
+    name: &'static str,
+    /// The version to build when none is found.
+    version: &'static str,
+    /// The versions that do as well: all that begin so.
+    fits: &'static str,
+    /// What the program wants to hear to tell its version.
+    ask_version: &'static [&'static str],
+    /// Further words for `cargo install`.
+    features: &'static [&'static str],
+}
+
+/// Runs the tests: a process each, with a time limit.
+pub(crate) const NEXTEST: Tool = Tool {
+    name: "cargo-nextest",
+    version: "0.9.143",
+    fits: "0.9.",
+    ask_version: &["nextest", "--version"],
+    // Without the part that updates itself: half of what it builds.
+    features: &["--no-default-features", "--features", "default-no-update"],
+};
+
+/// Checks licences, sources and bans.
+pub(crate) const DENY: Tool = Tool {
+    name: "cargo-deny",
+    version: "0.20.2",
+    fits: "0.20.",
+    ask_version: &["--version"],
+    features: &[],
+};
+
+/// `cargo xtask setup`: all of it.
+///
+/// # Errors
+/// The first part that could not be had, with what to do about it.
+pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
+    let nextest = tool(workspace, &NEXTEST)?;
+    let deny = tool(workspace, &DENY)?;
+    crates(workspace)?;
+    let opencode = opencode(workspace)?;
+    for program in [nextest, deny, opencode] {
+        report::say(&format!("ready: {}", program.display()));
+    }
+    Ok(())
+}
+
+/// The path of `tool`: one on the PATH in a fitting version, else the project's own copy, which
+/// is built if it is not there.
+///
+/// # Errors
+/// If it has to be built and that fails.
+pub(crate) fn tool(workspace: &Workspace, tool: &Tool) -> Result<PathBuf> {
+    let own = workspace.tools().join("bin").join(tool.name);
+    for candidate in [PathBuf::from(tool.name), own.clone()] {
+        if fits(workspace, tool, &candidate) {
+            return Ok(candidate);
+        }
+    }
+    report::say(&format!("building {} {} (once)", tool.name, tool.version));
+    let build = workspace.tools().join("build");
+    let mut install = workspace.cargo();
+    // The dev profile without debug info: these tools run for seconds, so a quick build is worth
+    // more than a quick program.
+    install
+        .args(["install", "--locked", "--debug", "--force", "--root"])
+        .arg(workspace.tools())
+        .args(tool.features)
+        .arg(format!("{}@{}", tool.name, tool.version))
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        // Beside the project's own artefacts, never among them.
+        .env("CARGO_TARGET_DIR", &build);
+    run(install)?;
+    // Left-overs cost space alone, so failing to remove them stops nothing.
+    std::fs::remove_dir_all(&build).ok();
+    Ok(own)
+}
+
+/// Fetches every crate of Cargo.lock, those of other systems too: the licence check reads them
+/// offline.
+///
+/// # Errors
+/// If the registry cannot be reached, or Cargo.lock does not fit the manifests.
+pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
+    let mut fetch = workspace.cargo();
+    fetch.args(["fetch", "--locked", "--quiet"]);
+    run(fetch)
+}
+
+/// The path of the pinned OpenCode, installed from npm if it is missing or its lock file changed.
+///
+/// # Errors
+/// If Node.js is missing and cannot be installed, or npm fails.
+pub(crate) fn opencode(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.real_tests();
+    let stamp = workspace.target.join("setup").join("tests-real.lock");
+    let lock = read(&folder.join("package-lock.json"))?;
+    let fresh = std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock);
+    if let (true, Ok(binary)) = (fresh, opencode_below(&folder)) {
+        return Ok(binary);
+    }
+    node(workspace)?;
+    report::say("installing the pinned OpenCode (npm ci in tests/real)");
+    let mut install = npm(workspace, &folder);
+    install.arg("ci");
+    run(install)?;
+    let binary = opencode_below(&folder)?;
+    write(&stamp, &lock)?;
+    Ok(binary)
+}
+
+/// The path of OpenCode in `version`, installed from npm below the target folder if it is not
+/// there. `version` has been checked to be a plain version.
+///
+/// # Errors
+/// If Node.js is missing and cannot be installed, or npm has no such version.
+pub(crate) fn opencode_version(workspace: &Workspace, version: &str) -> Result<PathBuf> {
+    let folder = workspace.target.join("opencode").join(version);
+    if let Ok(binary) = opencode_below(&folder) {
+        return Ok(binary);
+    }
+    node(workspace)?;
+    report::say(&format!("installing OpenCode {version} from npm"));
+    // A package of its own, so that npm installs here and not into a folder above.
+    write(&folder.join("package.json"), "{ \"private\": true }\n")?;
+    let mut install = npm(workspace, &folder);
+    install.args(["install", "--no-save", &format!("opencode-ai@{version}")]);
+    run(install).map_err(|failure| {
+        Failure::new(format!(
+            "could not install OpenCode {version} from npm: {failure}"
+        ))
+    })?;
+    opencode_below(&folder)
+}
+
+fn fits(workspace: &Workspace, tool: &Tool, program: &Path) -> bool {
+    let mut question = workspace.program(program);
+    question.args(tool.ask_version);
+    ask(question).is_some_and(|answer| version_fits(tool, &answer))
+}
+
+/// Whether the first line of a `--version` answer names a version that does.
+fn version_fits(tool: &Tool, answer: &str) -> bool {
+    let version = answer
+        .lines()
+        .next()
+        .and_then(|line| line.split_whitespace().nth(1));
+    version.is_some_and(|version| version.starts_with(tool.fits))
+}
+
+/// Makes sure that node and npm can be started.
+fn node(workspace: &Workspace) -> Result<()> {
+    if has_node(workspace) {
+        return Ok(());
+    }
+    if !is_debian_root(workspace) {
+        return Err(Failure::new(
+            "Node.js with npm is needed to install the real OpenCode, and is not on the PATH.\n\
+             Install Node.js 18 or later (Debian: sudo apt-get install nodejs npm; macOS with \
+             Homebrew: brew install node; else your system's package), then run this again.",
+        ));
+    }
+    report::say("installing Node.js and npm by apt-get");
+    for words in [
+        &["update"][..],
+        &["install", "-y", "--no-install-recommends", "nodejs", "npm"],
+    ] {
+        let mut apt = workspace.program("apt-get");
+        apt.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        run(apt)?;
+    }
+    if has_node(workspace) {
+        Ok(())
+    } else {
+        Err(Failure::new(
+            "apt-get installed nodejs and npm, but they cannot be started.",
+        ))
+    }
+}
+
+fn has_node(workspace: &Workspace) -> bool {
+    ["node", "npm"].iter().all(|name| {
+        let mut question = workspace.program(name);
+        question.arg("--version");
+        ask(question).is_some()
+    })
+}
+
+fn is_debian_root(workspace: &Workspace) -> bool {
+    let mut question = workspace.program("id");
+    question.arg("-u");
+    Path::new("/etc/debian_version").exists() && ask(question).as_deref() == Some("0")
+}
+
+fn npm(workspace: &Workspace, folder: &Path) -> Command {
+    let mut npm = workspace.program("npm");
+    npm.current_dir(folder)
+        .args(["--no-audit", "--no-fund", "--no-update-notifier"]);
+    npm
+}
+
+/// The OpenCode that npm put below `folder`: the command of the package `opencode-ai`, or else the
+/// program in the package of this system, which `opencode-ai` depends on and which can be
+/// installed without it.
+fn opencode_below(folder: &Path) -> Result<PathBuf> {
+    let packages = folder.join("node_modules");
+    let command = packages.join(".bin").join("opencode");
+    let program = packages.join(system_package()).join("bin").join("opencode");
+    [command, program]
+        .into_iter()
+        .find(|path| path.exists())
+        .ok_or_else(|| {
+            Failure::new(format!(
+                "there is no OpenCode for this system in {}",
+                packages.display()
+            ))
+        })
+}
+
+/// The npm package with the OpenCode of this system.
+fn system_package() -> String {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let processor = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("opencode-{system}-{processor}")
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("could not read {}: {error}", path.display())))
+}
+
+/// Writes `text` to `path`, and makes the folders above it.
+fn write(path: &Path, text: &str) -> Result<()> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| std::fs::write(path, text))
+        .map_err(|error| Failure::new(format!("could not write {}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_fitting_version_is_taken() {
+        assert!(version_fits(&DENY, "cargo-deny 0.20.7"));
+        assert!(version_fits(
+            &NEXTEST,
+            "cargo-nextest 0.9.143 (60fa45f63)\nrelease: 0.9.143"
+        ));
+        assert!(!version_fits(&DENY, "cargo-deny 0.19.0"));
+        assert!(!version_fits(&DENY, ""));
+    }
+
+    #[test]
+    fn the_version_that_is_built_is_one_that_fits() {
+        for tool in [NEXTEST, DENY] {
+            assert!(tool.version.starts_with(tool.fits), "{}", tool.name);
+        }
+    }
+}

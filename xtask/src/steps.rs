@@ -1,0 +1,177 @@
+//! The list of checks, in the order they run: what is cheap and often wrong comes first.
+
+/// The name under which `--only` takes all layers of unit tests.
+pub(crate) const UNIT: &str = "unit";
+
+/// One check.
+pub(crate) struct Step {
+    /// Its name in the table and for `--only`.
+    pub(crate) name: &'static str,
+    /// What it does, in a few words.
+    pub(crate) what: &'static str,
+    /// How it is done.
+    pub(crate) job: Job,
+}
+
+/// How a check is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Job {
+    /// Cargo with these words.
+    Cargo(&'static [&'static str]),
+    /// Cargo's documentation, with every warning of rustdoc an error.
+    Docs(&'static [&'static str]),
+    /// cargo-deny with these words.
+    Deny(&'static [&'static str]),
+    /// The unit tests of one crate, which is named like the step.
+    Unit,
+    /// Tests of the whole in memory, in the crate named like the step.
+    Scenarios,
+    /// Tests on a real OpenCode, in the crate named like the step.
+    Real,
+}
+
+impl Step {
+    /// Whether `--only name` means this step.
+    pub(crate) fn answers_to(&self, name: &str) -> bool {
+        self.name == name || (name == UNIT && self.job == Job::Unit)
+    }
+
+    /// Whether the step runs what the step `build` has built.
+    pub(crate) fn runs_built_code(&self) -> bool {
+        matches!(self.job, Job::Unit | Job::Scenarios | Job::Real)
+    }
+}
+
+/// The step that builds all programs and tests. Every later step selects the whole workspace, as
+/// it does, so that cargo unites the same features each time and builds nothing twice.
+pub(crate) const BUILD: &str = "build";
+
+/// All checks.
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "fmt",
+        what: "the format of all sources",
+        job: Job::Cargo(&["fmt", "--all", "--check"]),
+    },
+    Step {
+        name: "deny",
+        what: "bans, licences and sources of all dependencies",
+        job: Job::Deny(&[
+            "--offline",
+            "check",
+            "--hide-inclusion-graph",
+            "bans",
+            "licenses",
+            "sources",
+        ]),
+    },
+    Step {
+        name: "clippy",
+        what: "lints, with every warning an error",
+        job: Job::Cargo(&[
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+    },
+    Step {
+        name: "docs",
+        what: "the documentation, with every warning an error",
+        job: Job::Docs(&["doc", "--locked", "--workspace", "--no-deps"]),
+    },
+    Step {
+        name: BUILD,
+        what: "all programs and tests",
+        job: Job::Cargo(&["build", "--locked", "--workspace", "--all-targets"]),
+    },
+    Step {
+        name: "doctests",
+        what: "the examples in the documentation",
+        job: Job::Cargo(&["test", "--locked", "--workspace", "--doc"]),
+    },
+    unit("goal-core", "the pure loop"),
+    unit("opencode-client", "the client of the OpenCode server"),
+    unit("goal-engine", "the engine around the loop"),
+    unit("openchamber", "the command"),
+    unit("testkit", "what the tests stand on"),
+    unit("xtask", "this tool"),
+    unit(
+        "tidy",
+        "rules about the files, dependencies between the crates",
+    ),
+    Step {
+        name: "scenarios",
+        what: "the loop played through in memory",
+        job: Job::Scenarios,
+    },
+    Step {
+        name: "real",
+        what: "goals on the real OpenCode, one test at a time",
+        job: Job::Real,
+    },
+];
+
+/// The names of all steps, for messages.
+pub(crate) fn names() -> Vec<&'static str> {
+    STEPS.iter().map(|step| step.name).chain([UNIT]).collect()
+}
+
+const fn unit(name: &'static str, what: &'static str) -> Step {
+    Step {
+        name,
+        what,
+        job: Job::Unit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Workspace, ask};
+
+    #[test]
+    fn every_crate_of_the_workspace_is_a_layer() {
+        let workspace = Workspace::locate();
+        let mut tree = workspace.cargo();
+        tree.args([
+            "tree",
+            "--locked",
+            "--workspace",
+            "--depth",
+            "0",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ]);
+        let members = ask(tree).unwrap();
+        let members = members
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        for member in members {
+            let tested = STEPS
+                .iter()
+                .any(|step| step.name == member && step.runs_built_code());
+            assert!(tested, "the crate {member} has no step: add it to STEPS");
+        }
+    }
+
+    #[test]
+    fn no_two_steps_share_a_name() {
+        let mut names = names();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), STEPS.len() + 1);
+    }
+
+    #[test]
+    fn tests_run_after_the_build() {
+        let place = |wanted: &str| STEPS.iter().position(|step| step.name == wanted).unwrap();
+        let first = STEPS.iter().position(Step::runs_built_code).unwrap();
+        assert!(place(BUILD) < first);
+    }
+}
