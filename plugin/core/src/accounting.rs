@@ -111,7 +111,8 @@ impl Start {
             Some(cursor) => match timeline.position(cursor) {
                 Some(at) => Self::After(at + 1),
                 None => Self::CursorGone {
-                    position: after_newest_summary(timeline),
+                    position: after_newest_summary(timeline)
+                        .max(first_goal_position(goal, timeline)),
                 },
             },
             None => {

@@ -66,7 +66,8 @@ pub enum Change {
         /// The audit before it, if there was one.
         audited: Option<Audited>,
     },
-    /// A counted continuation never ran; the turn is given back, once (X7).
+    /// A counted continuation never ran; the turn is given back, once: only as long as the step
+    /// record stands, which this ends (X7).
     Refunded,
     /// The pause came from the server's reload, not from the user (X12).
     ReloadUndone {
@@ -168,8 +169,9 @@ pub fn apply(goal: &Goal, change: Change, session: &SessionId, now: Wall, limits
             stop(&mut next, Status::Paused, cause.reason(), limits);
         }
         Change::Refunded => {
-            next.turns_used = next.turns_used.saturating_sub(1);
-            next.continued_after = None;
+            if next.continued_after.take().is_some() {
+                next.turns_used = next.turns_used.saturating_sub(1);
+            }
         }
         Change::ReloadUndone { over } => {
             next.status = Status::Active;
@@ -263,6 +265,7 @@ fn go_on(
     if budget_spent(next, None) {
         next.status = Status::BudgetLimited;
         next.status_reason = Settlement::BudgetLimited.reason();
+        next.resumed_over = None;
     } else {
         next.status = Status::Active;
         RESUMED.clone_into(&mut next.status_reason);

@@ -80,14 +80,15 @@ pub(crate) fn answered_tail(
         .rev()
         .filter(|candidate| candidate.id != *id)
         .find(|candidate| {
-            let at = candidate
-                .step()
-                .and_then(|s| s.completed)
-                .unwrap_or(candidate.created);
-            id.as_str().get(4..16) == Some(time_part(at).as_str())
-                && reverts
-                    .iter()
-                    .any(|revert| ids(&context.goal.id, &candidate.id, at, *revert).message == *id)
+            // The end of a stopped message is stored up to 700 ms late: the continuation may have
+            // been derived before it.
+            [tail::end_time(candidate), candidate.created]
+                .into_iter()
+                .filter(|at| id.as_str().get(4..16) == Some(time_part(*at).as_str()))
+                .any(|at| {
+                    let derived = |revert| ids(&context.goal.id, &candidate.id, at, revert).message;
+                    reverts.iter().any(|revert| derived(*revert) == *id)
+                })
         })
         .map(|candidate| candidate.id.clone())
 }
@@ -113,8 +114,9 @@ fn derive(
         tail.as_str(),
         revert.map_or("", RevertId::as_str),
     ] {
-        // Lengths keep ("ab", "c") and ("a", "bc") apart.
-        hash.update(field.len().to_le_bytes());
+        // Lengths keep ("ab", "c") and ("a", "bc") apart; 64 bits of them on every machine.
+        let length = u64::try_from(field.len()).unwrap_or(u64::MAX);
+        hash.update(length.to_le_bytes());
         hash.update(field);
     }
     format!("{prefix}{}{}", time_part(at), digits(&hash.finalize()))
@@ -156,8 +158,9 @@ mod tests {
         assert_eq!(ids.message.as_str().len(), 4 + 12 + DIGITS);
         assert!(ids.message.as_str().starts_with(&format!("msg_{hex}")));
         assert!(ids.part.starts_with(&format!("prt_{hex}")));
-        // A change of this value would let two versions of the app send two continuations.
-        assert_eq!(ids.message.as_str(), "msg_22bc46d21001PLACEHOLDER");
+        // A change of these values would let two versions of the app send two continuations.
+        assert_eq!(ids.message.as_str(), "msg_22bc46d21001PUZLy03RmCDm6h");
+        assert_eq!(ids.part, "prt_22bc46d21001G9NWkJgIEtGxFV");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn gate_session(gate: &Gate<'_>) -> Option<Decision> {
     if goal.status != Status::Active {
         return rest(Why::NotActive(goal.status));
     }
-    if gate.stale && !goal.is_resumed() {
+    if gate.stale {
         rest(Why::NeedsClick)
     } else {
         None
@@ -130,7 +130,8 @@ fn unanswered(s: &Snapshot, limits: &Limits) -> Option<Decision> {
         let cause = BlockedCause::PromptRefused { text };
         return Some(Decision::Settle(Settlement::Blocked(cause)));
     }
-    if sent.is_some_and(|sent| sent.stopped) || (s.tail.stop_behind && !went_over_stop) {
+    let stopped = sent.is_some_and(|sent| sent.stopped) || s.memory.retry_stopped;
+    if stopped || (s.tail.stop_behind && !went_over_stop) {
         return Some(Decision::Pause(PauseCause::Aborted));
     }
     if let Some(wait) = grace_left(s, limits) {
@@ -259,11 +260,11 @@ fn empty_turn(s: &Snapshot, limits: &Limits) -> Option<Decision> {
     }
     let since = s.memory.hollow.as_ref().map_or(s.now, |(_, since)| *since);
     let until = since.after(limits.empty_quiet);
-    Some(if s.now < until && !s.goal.is_resumed() {
-        Decision::Rest(Why::Patience { until })
-    } else {
-        prompt(s, Prompting::New(Occasion::EmptyReply))
-    })
+    if s.now < until && !s.goal.is_resumed() {
+        return Some(Decision::Rest(Why::Patience { until }));
+    }
+    let nudge = || prompt(s, Prompting::New(Occasion::EmptyReply));
+    Some(spaced(s, limits).unwrap_or_else(nudge))
 }
 
 fn audit(s: &Snapshot, limits: &Limits) -> Decision {

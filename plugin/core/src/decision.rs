@@ -160,6 +160,27 @@ pub enum Prompting {
     Resend,
 }
 
+impl Prompting {
+    /// Its code: why the agent is prompted.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::New(occasion) => match occasion {
+                Occasion::Progress => "progress",
+                Occasion::Interrupted => "interrupted",
+                Occasion::Truncated => "truncated",
+                Occasion::Compacted => "compacted",
+                Occasion::Resumed => "resumed",
+                Occasion::ObjectiveEdited => "objectiveEdited",
+                Occasion::EmptyReply => "emptyReply",
+                Occasion::Unaudited => "unaudited",
+            },
+            Self::Finish => "finish",
+            Self::Resend => "resend",
+        }
+    }
+}
+
 impl PauseCause {
     /// The canonical English reason that is stored (X17).
     #[must_use]

@@ -217,16 +217,18 @@ impl Goal {
     }
 
     /// Milliseconds the goal was active up to `now`: the stored sum and, while it is active, the
-    /// span since the latest write (X17).
+    /// span since the latest write (X17), if that is known.
     #[must_use]
     pub fn active_ms_at(&self, now: Wall) -> u64 {
         match self.status {
-            Status::Active => self
+            Status::Active if self.updated_at > Wall(0) => self
                 .active_ms
                 .saturating_add(now.0.saturating_sub(self.updated_at.0)),
-            Status::Paused | Status::Blocked | Status::BudgetLimited | Status::Complete => {
-                self.active_ms
-            }
+            Status::Active
+            | Status::Paused
+            | Status::Blocked
+            | Status::BudgetLimited
+            | Status::Complete => self.active_ms,
         }
     }
 }

@@ -161,14 +161,22 @@ impl Limits {
             self.audit_timeout,
             self.delivery_window,
             self.liveness,
+            // Failed reads and named waits are looked at again after these: zero never rests.
+            self.idle_quiet,
+            self.recheck_max,
         ];
         let counts = [
             self.turns_max,
             self.blocked_max,
             self.audit_fail_max,
             self.unconfirmed_max,
+            // The server takes a page of none for a page of all.
+            self.page_messages,
+            self.messages_max,
         ];
-        times.iter().all(|time| !time.is_zero()) && counts.iter().all(|count| *count > 0)
+        times.iter().all(|time| !time.is_zero())
+            && counts.iter().all(|count| *count > 0)
+            && self.truncated_max > 0
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Memory {
     pub human: Option<MessageId>,
     /// Compactions before this moment of the server's clock do not count (X20).
     pub compactions_from: Wall,
+    /// Nor do those before the newest message of the next observation.
+    pub anew: bool,
 }
 
 /// A prompt of ours on its way.
@@ -78,6 +80,7 @@ impl Memory {
         Self {
             goal: Some(goal.clone()),
             compactions_from: newest,
+            anew: true,
             ..Self::default()
         }
     }
@@ -87,13 +90,14 @@ impl Memory {
         self.nudges = 0;
         self.hollow = None;
         self.repeat = None;
-        self.continued_at = None;
-        self.compactions_from = newest;
+        self.compactions_from = self.compactions_from.max(newest);
     }
 
     /// A Resume goes over everything that waited for one.
     pub fn resumed(&mut self, newest: Wall) {
         self.grant_patience(newest);
+        self.anew = true;
+        self.continued_at = None;
         self.stale = false;
         self.stalled = false;
         self.unconfirmed = 0;
@@ -103,9 +107,11 @@ impl Memory {
         self.sent = None;
     }
 
-    /// Any event of the session, or a status entry: the tail does not stand untouched.
+    /// Any event of the session, or a status entry: neither the tail nor a goal whose first
+    /// message is missed stands untouched.
     pub fn touched(&mut self) {
         self.unbacked = None;
+        self.first_missed = None;
     }
 
     /// Notes the newest prompt of a person; one that was not there before grants patience (X20).
@@ -113,10 +119,17 @@ impl Memory {
         let Some((id, created)) = newest else {
             return;
         };
-        if self.human.as_ref().is_some_and(|known| known != id) {
+        if self.human.as_ref() != Some(id) {
             self.grant_patience(created);
         }
         self.human = Some(id.clone());
+    }
+
+    /// Notes the newest message: after a restart or a Resume the row of compactions begins there.
+    pub fn observe_newest(&mut self, newest: Wall) {
+        if std::mem::take(&mut self.anew) {
+            self.compactions_from = self.compactions_from.max(newest);
+        }
     }
 
     /// Notes the tail of a cycle that found the session quiet.

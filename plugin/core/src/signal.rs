@@ -15,6 +15,9 @@ pub enum Signal {
     /// Something that a wait depends on changed: a sub-agent rests, a request was answered, the
     /// settings were written (X9).
     LookAgain,
+    /// A request of the session or of a sub-agent was asked or answered: the wait is named at once,
+    /// also while the session is busy (X15).
+    Asked,
     /// The engine started or the stream is back: events may be lost, so it counts as idle (X10).
     Resync,
 }

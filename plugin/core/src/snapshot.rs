@@ -133,6 +133,9 @@ impl Snapshot {
             overflow_seen: memory.overflow_seen,
         };
         let tail = Tail::read(&reading.timeline, context);
+        if let Some(newest) = reading.timeline.messages().last() {
+            memory.observe_newest(newest.created);
+        }
         memory.observe_human(tail::newest_human_prompt(&reading.timeline, context));
         memory.observe(&tail, !reading.first_message_exists, now);
         Self {

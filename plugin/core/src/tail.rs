@@ -114,13 +114,15 @@ impl Tail {
         )
     }
 
+    /// When the message `id` ended, else when it was created: the time of a continuation that
+    /// follows it (X6). `None` if it is not among the messages.
+    #[must_use]
+    pub fn at_of(timeline: &Timeline, id: &MessageId) -> Option<Wall> {
+        timeline.get(id).map(end_time)
+    }
+
     fn of(kind: TailKind, message: Option<&Message>, stop_behind: bool) -> Self {
-        let at = message.map_or(Wall(0), |message| {
-            message
-                .step()
-                .and_then(|step| step.completed)
-                .unwrap_or(message.created)
-        });
+        let at = message.map_or(Wall(0), end_time);
         Self {
             kind,
             id: message.map(|message| message.id.clone()),
@@ -135,7 +137,9 @@ pub(crate) fn end_time(message: &Message) -> Wall {
     message.step().and_then(|step| step.completed).unwrap_or(message.created)
 }
 
-/// The newest prompt that is not a continuation of this goal, and when it was created.
+/// The newest prompt that is not a continuation of this goal, and when it was created. `None`
+/// where that cannot be told: what a prompt at the very beginning of these messages follows is
+/// not among them.
 #[must_use]
 pub fn newest_human_prompt<'a>(
     timeline: &'a Timeline,
@@ -147,6 +151,10 @@ pub fn newest_human_prompt<'a>(
         .rev()
         .filter(|message| message.is_prompt())
         .find(|message| continuation::answered_tail(timeline, &message.id, context).is_none())
+        .filter(|message| {
+            let mut before = timeline.messages().iter().take_while(|m| m.id != message.id);
+            before.any(|m| m.step().is_some())
+        })
         .map(|message| (&message.id, message.created))
 }
 
@@ -174,8 +182,8 @@ fn end_of(timeline: &Timeline, (message, step): Turn<'_>, context: TailContext<'
         return match error.kind {
             ErrorKind::Aborted => TailKind::Aborted,
             ErrorKind::OutputLength => TailKind::Truncated,
-            ErrorKind::ContextOverflow => TailKind::Interrupted,
-            ErrorKind::Failure => TailKind::Failed {
+            // An overflow that a compaction helps leaves no error on the message.
+            ErrorKind::ContextOverflow | ErrorKind::Failure => TailKind::Failed {
                 reason: failure_reason(error),
             },
         };
@@ -266,7 +274,7 @@ pub fn truncated_in_a_row(timeline: &Timeline, count: usize) -> bool {
         .take(count)
         .map(|(_, step)| is_truncated(step))
         .collect();
-    newest.len() == count && newest.into_iter().all(|truncated| truncated)
+    count > 0 && newest.len() == count && newest.into_iter().all(|truncated| truncated)
 }
 
 /// Compactions since `floor` with neither a tool result nor a word of the agent between (X20).

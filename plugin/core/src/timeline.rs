@@ -14,16 +14,16 @@ pub(crate) type Turn<'a> = (&'a Message, &'a Step);
 
 impl Timeline {
     /// Orders `messages` by creation time (equal times keep their order), drops those at or
-    /// behind `revert`, and drops shell messages with the user messages they answer.
+    /// behind `revert`, and drops shell messages with the user messages they answer. A revert
+    /// point that is not among them lies before them all.
     #[must_use]
     pub fn new(mut messages: Vec<Message>, revert: Option<&RevertId>) -> Self {
         messages.sort_by_key(|message| message.created);
-        if let Some(point) = revert
-            && let Some(cut) = messages
+        if let Some(point) = revert {
+            let cut = messages
                 .iter()
-                .position(|m| m.id.as_str() == point.as_str())
-        {
-            messages.truncate(cut);
+                .position(|m| m.id.as_str() == point.as_str());
+            messages.truncate(cut.unwrap_or(0));
         }
         let shells: Vec<MessageId> = messages
             .iter()

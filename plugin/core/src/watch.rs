@@ -18,6 +18,8 @@ pub enum Window {
     Recheck,
     /// A read failed; it is tried again.
     Retry,
+    /// A request was asked or answered: short, and no quiet at all (X15).
+    Asked,
     /// The quiet after `idle`.
     Idle,
     /// The short quiet of a fresh goal.
@@ -80,14 +82,19 @@ impl Watch {
             }
             Signal::Busy => {
                 self.busy = true;
-                self.pending = None;
-                // An `idle` that gets lost on an unbroken stream is made up for by the recheck.
-                self.timer = (!self.in_cycle && !self.stopped)
-                    .then(|| (now.after(limits.recheck_max), Window::Recheck));
+                // A session that asks is busy all the while.
+                if self.armed() != Some(Window::Asked) {
+                    self.wait_for_idle(now, limits);
+                }
             }
             Signal::LookAgain => {
                 if !self.busy && self.armed() < Some(Window::Idle) {
                     self.trigger(Window::Idle, now, limits);
+                }
+            }
+            Signal::Asked => {
+                if self.armed() < Some(Window::Idle) {
+                    self.trigger(Window::Asked, now, limits);
                 }
             }
             Signal::Goal(mark) => self.goal(mark, now, limits),
@@ -147,8 +154,15 @@ impl Watch {
                 Some((at, Window::Recheck))
             }
         };
-        if let Some(window) = self.pending.take() {
-            self.timer = Some((now.after(length(window, limits)), window));
+        match self.pending.take() {
+            Some(Window::Recheck) => {
+                self.timer.get_or_insert((latest, Window::Recheck));
+            }
+            Some(window) => self.timer = Some((now.after(length(window, limits)), window)),
+            None => {}
+        }
+        if self.stopped {
+            self.timer = None;
         }
     }
 
@@ -170,7 +184,7 @@ impl Watch {
             .as_ref()
             .is_some_and(|(id, at)| *id == mark.id && *at == mark.updated_at);
         self.seen = Some((mark.id.clone(), mark.updated_at));
-        self.stopped = mark.kick == Kick::Stopped;
+        let revived = std::mem::replace(&mut self.stopped, mark.kick == Kick::Stopped);
         match mark.kick {
             Kick::Stopped => {
                 self.timer = None;
@@ -180,12 +194,26 @@ impl Watch {
             Kick::Fresh if !known && !self.busy && self.armed() < Some(Window::Retry) => {
                 self.trigger(Window::Kickoff, now, limits);
             }
+            // A pause that was undone: the session rests already and will not say so again.
+            Kick::Running if revived && !self.busy && self.armed() < Some(Window::Retry) => {
+                self.trigger(Window::Idle, now, limits);
+            }
             // A goal that nothing is armed for would sleep for ever: it is looked at again.
             Kick::Resumed | Kick::Fresh | Kick::Running => {
                 if self.armed().is_none() && !self.in_cycle {
                     self.timer = Some((now.after(limits.recheck_max), Window::Recheck));
                 }
             }
+        }
+    }
+
+    /// While the session works nothing is due: its `idle` will say when. An `idle` that gets lost
+    /// on an unbroken stream is made up for by the recheck.
+    fn wait_for_idle(&mut self, now: Mono, limits: &Limits) {
+        if self.in_cycle {
+            self.pending = self.pending.map(|_| Window::Recheck);
+        } else {
+            self.timer = (!self.stopped).then(|| (now.after(limits.recheck_max), Window::Recheck));
         }
     }
 
@@ -231,6 +259,6 @@ fn length(window: Window, limits: &Limits) -> Duration {
         Window::Recheck => limits.recheck_max,
         Window::Retry | Window::Idle => limits.idle_quiet,
         Window::Kickoff => limits.kickoff_quiet,
-        Window::Resume => limits.resume_quiet,
+        Window::Resume | Window::Asked => limits.resume_quiet,
     }
 }

@@ -112,7 +112,10 @@ impl Code {
 impl Error {
     /// An error with its sentence: what happened, what still holds, what to do.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 
     /// The code.

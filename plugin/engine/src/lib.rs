@@ -1,1 +1,49 @@
 //! Drives session goals on an OpenCode server: tasks, files and a database around goal-core.
+//!
+//! [`Engine::start`] runs the loop for every session of one server until [`Engine::shutdown`]:
+//!
+//! ```text
+//!  opencode-client ──▶ server (from_wire, to_wire) ──Events──▶ engine (supervisor)
+//!        ▲                                                        │ one inbox per session
+//!        │                                                        ▼
+//!        │                    think ◀── session (actor: Watch of goal-core) ──▶ audit
+//!        │                      │ Snapshot ▶ decide ▶ Decision        │ judge
+//!        │                      ▼                                     ▼
+//!        └──────────────────────────────── act ◀──────────────────────┘
+//!                                           ├──▶ tell (notices) · store (journal)
+//!                                           └──▶ shared (views) ──▶ updates
+//! ```
+//!
+//! The same requests a host makes through the engine are plain functions in [`command`], which work
+//! without a running loop.
+
+pub mod error;
+pub mod ports;
+pub mod update;
+pub mod view;
+
+mod act;
+pub mod audit;
+pub mod command;
+mod engine;
+mod live;
+mod session;
+mod shared;
+mod stored;
+mod tell;
+mod think;
+
+pub mod clock;
+mod from_wire;
+pub mod host;
+pub mod server;
+mod to_wire;
+
+mod files;
+pub mod objectives;
+pub mod paths;
+pub mod settings;
+pub mod store;
+
+pub use engine::{Driver, Engine};
+pub use error::{Code, Error};

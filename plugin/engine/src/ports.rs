@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use goal_core::evidence::{Evidence, Voice};
 use goal_core::goal::{GoalId, MessageId, SessionId};
 use goal_core::judge::AuditOutcome;
+use goal_core::limits::Limits;
 use goal_core::message::{ErrorKind, Message};
 use goal_core::notice::NoticeCode;
 use goal_core::snapshot::{Request, SessionFacts};
@@ -36,6 +37,8 @@ pub struct Ports {
     pub settings: Arc<SettingsFile>,
     /// Decisions, notices, drivers.
     pub store: Store,
+    /// The numbers the loop obeys.
+    pub limits: Limits,
 }
 
 /// A session as it was read.

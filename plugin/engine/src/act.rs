@@ -1,0 +1,542 @@
+//! Carrying out a decision: write, look again, prompt. Never dropped half-way: the actor polls it
+//! beside its inbox, and before each effect it asks whether the user wants something else (X8).
+
+use goal_core::change::Change;
+use goal_core::continuation::{self, ContinuationIds};
+use goal_core::decision::{BlockedCause, Decision, PauseCause, Prompting, Settlement, Unknown};
+use goal_core::goal::{Goal, MessageId, SessionId, Status};
+use goal_core::judge::Audited;
+use goal_core::message::ErrorKind;
+use goal_core::notice;
+use goal_core::prompt::{self, Occasion};
+use goal_core::snapshot::Snapshot;
+use goal_core::tail::{Tail, TailContext};
+use goal_core::timeline::Timeline;
+
+use crate::live::Live;
+use crate::ports::{CallError, CallErrorKind, Ports, PromptOut, SessionRead};
+use crate::stored::{Draft, Overwritten, WriteError, Written, carries, goal_of, overwritten};
+use crate::tell::{self, Planned};
+use crate::think::effective_objective;
+
+/// What one step acts for.
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// The snapshot that was decided on.
+    pub(crate) snapshot: Snapshot,
+    /// The session at that moment.
+    pub(crate) session: SessionRead,
+    /// The audit before the decision, if there was one.
+    pub(crate) audited: Option<Audited>,
+    /// The objective of the latest continuation, to announce an edit (G61).
+    pub(crate) announced: Option<String>,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Acted {
+    /// The prompt is taken up, or stored and on its way.
+    Prompted {
+        /// The goal as written.
+        goal: Goal,
+    },
+    /// The prompt was sent and nothing shows that it arrived.
+    Unconfirmed {
+        /// The goal as written.
+        goal: Goal,
+    },
+    /// The goal was paused or ended by this step.
+    Stopped {
+        /// The goal as written.
+        goal: Goal,
+        /// What the user is told of it.
+        notice: Option<Planned>,
+    },
+    /// Somebody else changed the goal, or the user wants something else.
+    Dropped,
+    /// Something could not be read or written.
+    Failed {
+        /// What.
+        what: Unknown,
+        /// Why, for people.
+        message: String,
+        /// A notice that is right if the write took effect after all.
+        notice: Option<Planned>,
+    },
+}
+
+/// The ids of the continuation that `decision` asks for; `None` if it sends nothing.
+pub(crate) fn ids_of(snapshot: &Snapshot, decision: &Decision) -> Option<ContinuationIds> {
+    let Decision::Continue(prompting) = decision else {
+        return None;
+    };
+    let goal = &snapshot.goal;
+    let revert = snapshot.session.revert.as_ref();
+    match (prompting, &snapshot.tail.kind) {
+        (Prompting::Resend, goal_core::tail::TailKind::OursUnanswered { after }) => {
+            let at = Tail::at_of(&snapshot.timeline, after)?;
+            let sent = snapshot.tail.id.as_ref()?;
+            let over = goal
+                .resumed_over
+                .as_ref()
+                .and_then(|over| over.revert.as_ref());
+            // The revert point is forgotten once a prompt is stored; the stored id tells which.
+            [None, revert, over]
+                .into_iter()
+                .map(|revert| continuation::ids(&goal.id, after, at, revert))
+                .find(|ids| ids.message == *sent)
+        }
+        (Prompting::New(_) | Prompting::Finish | Prompting::Resend, _) => {
+            let tail = snapshot.tail.id.as_ref()?;
+            Some(continuation::ids(&goal.id, tail, snapshot.tail.at, revert))
+        }
+    }
+}
+
+/// Carries out a pause, an ending or a continuation. Other decisions have no effect.
+pub(crate) async fn act(ports: &Ports, live: &Live, step: Step, decision: Decision) -> Acted {
+    let ledger = step.snapshot.ledger.clone();
+    let audited = step.audited.clone();
+    match decision {
+        Decision::Pause(cause) => {
+            let change = Change::LoopPaused {
+                cause,
+                ledger: Some(ledger),
+                audited,
+            };
+            stop(ports, live, &step, Ending::Pause(cause), vec![change]).await
+        }
+        Decision::Settle(settlement) => {
+            let change = Change::Settled {
+                settlement: settlement.clone(),
+                ledger,
+                audited,
+            };
+            let changes = if is_refused(&settlement) {
+                vec![Change::Refunded, change]
+            } else {
+                vec![change]
+            };
+            stop(ports, live, &step, Ending::Settle(settlement), changes).await
+        }
+        Decision::Continue(prompting) => go_on(ports, live, &step, prompting).await,
+        Decision::Rest(_) | Decision::Recheck(_) | Decision::Audit => Acted::Dropped,
+    }
+}
+
+/// Pauses a goal at once after its turn was stopped (R42): no messages are read first.
+pub(crate) async fn pause_at_once(
+    ports: &Ports,
+    session: &SessionId,
+    directory: &str,
+    goal: &Goal,
+    cause: PauseCause,
+) -> Acted {
+    let change = Change::LoopPaused {
+        cause,
+        ledger: None,
+        audited: None,
+    };
+    let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
+    let draft = Draft::prepare(ports, session, directory, guard, vec![change]).await;
+    match write(ports, draft).await {
+        Ok(written) => Acted::Stopped {
+            goal: written.goal,
+            notice: None,
+        },
+        Err(error) => failed_write(error, None),
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Ending {
+    Pause(PauseCause),
+    Settle(Settlement),
+}
+
+fn is_refused(settlement: &Settlement) -> bool {
+    matches!(
+        settlement,
+        Settlement::Blocked(BlockedCause::PromptRefused { .. })
+    )
+}
+
+/// Pauses or ends the goal. The notice is written down before the goal is, so that a crash between
+/// the two loses neither (R80).
+async fn stop(
+    ports: &Ports,
+    live: &Live,
+    step: &Step,
+    ending: Ending,
+    changes: Vec<Change>,
+) -> Acted {
+    if step.audited.is_some()
+        && let Err(acted) = check_still_judged(ports, step).await
+    {
+        return acted;
+    }
+    if live.halted() {
+        return Acted::Dropped;
+    }
+    let session = &step.session;
+    let guard = |fresh: &Goal| same_goal(fresh, &step.snapshot.goal);
+    let id = &session.facts.id;
+    let draft = match Draft::prepare(ports, id, &session.directory, guard, changes).await {
+        Ok(draft) => draft,
+        Err(error) => return failed_write(error, None),
+    };
+    let objective = step.snapshot.objective.as_deref().unwrap_or_default();
+    let told = match &ending {
+        Ending::Pause(cause) => notice::of_pause(*cause, objective),
+        Ending::Settle(settlement) => {
+            Some(notice::of_settlement(settlement, &draft.goal, objective))
+        }
+    };
+    let planned = match told {
+        Some(notice) => tell::plan(ports, session, &draft.goal, &notice).await,
+        None => None,
+    };
+    match draft.write(ports).await {
+        Ok(written) => Acted::Stopped {
+            goal: written.goal,
+            notice: planned,
+        },
+        Err(error) => {
+            let certain = match &error {
+                WriteError::Call(call) => crate::stored::is_certain(call),
+                WriteError::Guarded | WriteError::Corrupt => true,
+            };
+            let kept = if certain {
+                tell::withdraw(ports, planned).await
+            } else {
+                planned
+            };
+            failed_write(error, kept)
+        }
+    }
+}
+
+/// A verdict counts only while what it judged still stands: objective and tail (X8, G61).
+async fn check_still_judged(ports: &Ports, step: &Step) -> Result<(), Acted> {
+    let look = look_again(ports, step, &step.snapshot.goal).await?;
+    if look.unchanged {
+        Ok(())
+    } else {
+        Err(Acted::Dropped)
+    }
+}
+
+async fn go_on(ports: &Ports, live: &Live, step: &Step, prompting: Prompting) -> Acted {
+    let decision = Decision::Continue(prompting.clone());
+    let Some(ids) = ids_of(&step.snapshot, &decision) else {
+        return Acted::Dropped;
+    };
+    if live.halted() {
+        return Acted::Dropped;
+    }
+    let (goal, occasion) = match prompting {
+        Prompting::New(occasion) => match persist(ports, live, step).await {
+            Ok(goal) => (goal, occasion),
+            Err(acted) => return acted,
+        },
+        Prompting::Finish | Prompting::Resend => (step.snapshot.goal.clone(), Occasion::Progress),
+    };
+    let look = match look_again(ports, step, &goal).await {
+        Ok(look) => look,
+        Err(acted) => return acted,
+    };
+    if !look.unchanged || look.busy || live.halted() {
+        return Acted::Dropped;
+    }
+    let Some(objective) = look.objective else {
+        return Acted::Dropped;
+    };
+    let out = PromptOut {
+        message: ids.message,
+        part: Some(ids.part),
+        voice: step.snapshot.voice.clone(),
+        text: text_of(ports, step, &goal, &objective, occasion),
+        reminder: None,
+    };
+    send(ports, live, step, goal, &out).await
+}
+
+fn text_of(ports: &Ports, step: &Step, goal: &Goal, objective: &str, occasion: Occasion) -> String {
+    let edited = step
+        .announced
+        .as_deref()
+        .is_some_and(|announced| announced != objective);
+    prompt::continuation(&prompt::Continuation {
+        objective,
+        occasion: if edited {
+            Occasion::ObjectiveEdited
+        } else {
+            occasion
+        },
+        tokens_used: goal.tokens_used,
+        token_budget: goal.token_budget,
+        turn: goal.turns_used,
+        turns_max: ports.limits.turns_max,
+    })
+}
+
+/// Writes the continuation down before it is sent (R74), and waits for the write's echo: what
+/// another client wrote in between is not overwritten (X17).
+async fn persist(ports: &Ports, live: &Live, step: &Step) -> Result<Goal, Acted> {
+    let snapshot = &step.snapshot;
+    let Some(tail) = snapshot.tail.id.clone() else {
+        return Err(Acted::Dropped);
+    };
+    let change = Change::Continued {
+        ledger: snapshot.ledger.clone(),
+        tail,
+        audited: step.audited.clone(),
+    };
+    let session = &step.session;
+    let guard = |fresh: &Goal| same_goal(fresh, &snapshot.goal);
+    let id = &session.facts.id;
+    let draft = Draft::prepare(ports, id, &session.directory, guard, vec![change]).await;
+    let written = write(ports, draft)
+        .await
+        .map_err(|error| failed_write(error, None))?;
+    let echoed = |live: &Live| {
+        live.heard()
+            .iter()
+            .any(|read| carries(read, &written.goal, ports))
+            .then_some(())
+    };
+    // Without an echo the look before the prompt reads the goal anew.
+    let _ = live.wait(ports.limits.write_echo, echoed).await;
+    settle_overwritten(ports, live, &written).await
+}
+
+async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Result<Goal, Acted> {
+    let session = &written.base.facts.id;
+    let directory = &written.base.directory;
+    match overwritten(&live.heard(), written, ports) {
+        Overwritten::Nothing => Ok(written.goal.clone()),
+        Overwritten::Goal(metadata) => {
+            let back = ports
+                .sessions
+                .write_metadata(session, directory, &metadata)
+                .await;
+            match back {
+                Ok(_) => Err(Acted::Dropped),
+                Err(error) => Err(failed_write(WriteError::Call(error), None)),
+            }
+        }
+        Overwritten::Siblings(read) => {
+            let again = Draft::of(read, written.goal.clone());
+            let again = write(ports, again).await;
+            again
+                .map(|again| again.goal)
+                .map_err(|error| failed_write(error, None))
+        }
+    }
+}
+
+/// What a last look before an effect found.
+struct Look {
+    /// Goal, tail and revert point are those that were decided on, and so is the objective.
+    unchanged: bool,
+    /// The session works.
+    busy: bool,
+    /// The effective objective.
+    objective: Option<String>,
+}
+
+/// Reads once more what must not have changed: session, status, newest messages, objective (R75,
+/// R78, X8).
+async fn look_again(ports: &Ports, step: &Step, expected: &Goal) -> Result<Look, Acted> {
+    let id = &step.session.facts.id;
+    let directory = step.session.directory.as_str();
+    let limit = ports.limits.page_messages;
+    let (session, statuses, page) = tokio::join!(
+        ports.sessions.session(id, Some(directory)),
+        ports.sessions.statuses(directory),
+        ports.sessions.messages(id, directory, None, limit),
+    );
+    let unknown = |what| move |error: CallError| failed(what, error.message);
+    let session = session.map_err(unknown(Unknown::Session))?;
+    let statuses = statuses.map_err(unknown(Unknown::Status))?;
+    let page = page.map_err(unknown(Unknown::Messages))?;
+    let objective = effective_objective(ports, id, expected).await;
+    let revert = session.facts.revert.as_ref();
+    let context = TailContext {
+        goal: expected,
+        revert,
+        overflow_seen: step.snapshot.memory.overflow_seen,
+    };
+    let tail = Tail::read(&Timeline::new(page.items, revert), context);
+    let goal = goal_of(&session, ports);
+    let same = goal.is_some_and(|goal| {
+        goal.status == Status::Active
+            && goal.id == expected.id
+            && goal.updated_at == expected.updated_at
+    });
+    Ok(Look {
+        unchanged: same
+            && !session.facts.archived
+            && revert == step.snapshot.session.revert.as_ref()
+            && tail.id == step.snapshot.tail.id
+            && tail.kind == step.snapshot.tail.kind
+            && (step.audited.is_none() || objective == step.snapshot.objective),
+        busy: statuses.contains_key(id),
+        objective,
+    })
+}
+
+/// Sends the prompt and makes sure that it arrived (X7): 204 is not delivery.
+async fn send(ports: &Ports, live: &Live, step: &Step, goal: Goal, out: &PromptOut) -> Acted {
+    let id = &step.session.facts.id;
+    let directory = step.session.directory.as_str();
+    for _ in 0..2 {
+        live.expect(&out.message);
+        match ports.sessions.prompt(id, directory, out).await {
+            Ok(()) => {}
+            Err(error) => match error.kind {
+                CallErrorKind::Refused => return refused(ports, step, goal, error.message).await,
+                CallErrorKind::Gone => return Acted::Dropped,
+                CallErrorKind::NotSent | CallErrorKind::Unauthorized => {
+                    return failed(Unknown::Prompt, error.message);
+                }
+                // Perhaps it was stored: that is asked for below, before anything is sent again.
+                CallErrorKind::Unknown | CallErrorKind::NotOpenCode => {}
+            },
+        }
+        match confirm(ports, live, step, &out.message).await {
+            Confirmed::Arrived => return Acted::Prompted { goal },
+            Confirmed::Refused(text) => return refused(ports, step, goal, text).await,
+            Confirmed::Unknown(error) => return failed(Unknown::Prompt, error.message),
+            Confirmed::Missing if live.halted() => return Acted::Dropped,
+            Confirmed::Missing => {}
+        }
+    }
+    Acted::Unconfirmed { goal }
+}
+
+enum Confirmed {
+    /// It runs, was answered, or is stored; what is stored and never runs is X18's to find.
+    Arrived,
+    /// The server reported an error and no assistant message answers.
+    Refused(String),
+    /// It is not stored.
+    Missing,
+    /// Nobody knows.
+    Unknown(CallError),
+}
+
+async fn confirm(ports: &Ports, live: &Live, step: &Step, message: &MessageId) -> Confirmed {
+    let heard = |live: &Live| {
+        let delivery = live.delivered();
+        let error = delivery
+            .error
+            .filter(|(kind, _)| *kind == ErrorKind::Failure);
+        if delivery.answered {
+            return Some(Ok(()));
+        }
+        error
+            .map(|(_, text)| Err(text))
+            .or_else(|| delivery.busy.then_some(Ok(())))
+    };
+    let heard = live.wait(ports.limits.delivery_window, heard).await;
+    let id = &step.session.facts.id;
+    let directory = step.session.directory.as_str();
+    match heard {
+        Some(Ok(())) => Confirmed::Arrived,
+        Some(Err(text)) => match is_answered(ports, id, directory, message).await {
+            Ok(true) => Confirmed::Arrived,
+            Ok(false) => Confirmed::Refused(text),
+            Err(error) => Confirmed::Unknown(error),
+        },
+        None => match ports.sessions.message_exists(id, directory, message).await {
+            Ok(true) => Confirmed::Arrived,
+            Ok(false) => Confirmed::Missing,
+            Err(error) => Confirmed::Unknown(error),
+        },
+    }
+}
+
+async fn is_answered(
+    ports: &Ports,
+    id: &SessionId,
+    directory: &str,
+    message: &MessageId,
+) -> Result<bool, CallError> {
+    let page = ports
+        .sessions
+        .messages(id, directory, None, ports.limits.page_messages)
+        .await?;
+    Ok(page.items.iter().any(|other| {
+        other
+            .step()
+            .is_some_and(|step| step.parent.as_ref() == Some(message))
+    }))
+}
+
+/// The server will never take this prompt: the turn is given back and the goal is blocked with the
+/// server's text (X7).
+async fn refused(ports: &Ports, step: &Step, written: Goal, text: String) -> Acted {
+    let settlement = Settlement::Blocked(BlockedCause::PromptRefused { text });
+    let ledger = step.snapshot.ledger.clone();
+    let changes = vec![
+        Change::Refunded,
+        Change::Settled {
+            settlement: settlement.clone(),
+            ledger,
+            audited: None,
+        },
+    ];
+    let session = &step.session;
+    let guard = |fresh: &Goal| same_goal(fresh, &written);
+    let id = &session.facts.id;
+    let draft = match Draft::prepare(ports, id, &session.directory, guard, changes).await {
+        Ok(draft) => draft,
+        Err(error) => return failed_write(error, None),
+    };
+    let objective = step.snapshot.objective.as_deref().unwrap_or_default();
+    let notice = notice::of_settlement(&settlement, &draft.goal, objective);
+    let planned = tell::plan(ports, session, &draft.goal, &notice).await;
+    match draft.write(ports).await {
+        Ok(written) => Acted::Stopped {
+            goal: written.goal,
+            notice: planned,
+        },
+        Err(error) => failed_write(error, planned),
+    }
+}
+
+async fn write(ports: &Ports, draft: Result<Draft, WriteError>) -> Result<Written, WriteError> {
+    draft?.write(ports).await
+}
+
+/// The stored goal is exactly the one the cycle began with: any other write, by whomever, drops
+/// the cycle (X17).
+fn same_goal(fresh: &Goal, base: &Goal) -> bool {
+    fresh.id == base.id
+        && fresh.updated_at == base.updated_at
+        && fresh.status == base.status
+        && fresh.turns_used == base.turns_used
+        && fresh.blocked_streak == base.blocked_streak
+        && fresh.audit_fail_streak == base.audit_fail_streak
+        && fresh.continued_after == base.continued_after
+}
+
+fn failed_write(error: WriteError, notice: Option<Planned>) -> Acted {
+    match error {
+        WriteError::Guarded | WriteError::Corrupt => Acted::Dropped,
+        WriteError::Call(call) => Acted::Failed {
+            what: Unknown::Write,
+            message: call.message,
+            notice,
+        },
+    }
+}
+
+fn failed(what: Unknown, message: String) -> Acted {
+    Acted::Failed {
+        what,
+        message,
+        notice: None,
+    }
+}

@@ -1,0 +1,366 @@
+//! What a user asks of a goal: plain functions over the ports, called by a running engine's actors
+//! and by the command line alike. Each is safe to repeat, and a refused one changes nothing.
+
+mod look;
+mod start;
+
+use goal_core::change::{self, Change};
+use goal_core::goal::{Goal, ResumedOver, SessionId, Status};
+use goal_core::objective;
+use goal_core::tail::{Tail, TailContext};
+use goal_core::timeline::Timeline;
+
+use crate::error::{Code, Error};
+use crate::ports::{CallError, CallErrorKind, Ports, Presence, SessionRead};
+use crate::stored::{Draft, WriteError, goal_of};
+use crate::think;
+use crate::view::GoalView;
+
+pub use self::look::{Explanation, Look, list, show, why};
+pub use self::start::{StartRequest, Started, start};
+
+/// A carried-out pause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paused {
+    /// The goal as it then is.
+    pub view: GoalView,
+    /// It was paused before: nothing was done.
+    pub already: bool,
+    /// The goal is paused, but what ran in the session could not be stopped, for this reason.
+    pub abort_failed: Option<String>,
+}
+
+/// A carried-out Resume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// The goal as it then is.
+    pub view: GoalView,
+    /// It was resumed before and nothing happened since: nothing was done.
+    pub already: bool,
+}
+
+/// Pauses a goal: the pause is written first, then the session and its busy sub-agents are stopped
+/// (R86, X8).
+///
+/// # Errors
+/// [`Code::NoGoal`], [`Code::WrongStatus`] for a goal that has ended, [`Code::InvalidSession`],
+/// [`Code::UnknownSession`], and the codes of a failed call.
+pub async fn pause(ports: &Ports, session: &SessionId) -> Result<Paused, Error> {
+    let (read, goal) = read_goal(ports, session).await?;
+    match goal.status {
+        Status::Active => {}
+        Status::Paused => {
+            let view = look::view_of(&read, goal);
+            return Ok(Paused {
+                view,
+                already: true,
+                abort_failed: None,
+            });
+        }
+        Status::Blocked | Status::BudgetLimited | Status::Complete => {
+            return Err(wrong_status(&goal, "only a running goal can be paused"));
+        }
+    }
+    let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
+    let written = write(ports, &read, guard, Change::Paused).await?;
+    let abort_failed = abort_family(ports, &read)
+        .await
+        .err()
+        .map(|error| error.message);
+    let goal = keep(ports, &read, written, &Change::Paused).await?;
+    Ok(Paused {
+        view: look::view_of(&read, goal),
+        already: false,
+        abort_failed,
+    })
+}
+
+/// Resumes a goal, perhaps with another budget: fresh turns, streaks and tolerance (R88, X16). The
+/// outer `None` of `token_budget` keeps the budget, the inner one takes it away.
+///
+/// # Errors
+/// [`Code::BudgetSpent`] if the budget is used up and no larger one is given,
+/// [`Code::WrongStatus`] for a complete goal, and those of [`pause`].
+pub async fn resume(
+    ports: &Ports,
+    session: &SessionId,
+    token_budget: Option<Option<u64>>,
+) -> Result<Resumed, Error> {
+    check_budget(token_budget.flatten())?;
+    let (read, goal) = read_goal(ports, session).await?;
+    if goal.status == Status::Complete {
+        return Err(wrong_status(
+            &goal,
+            "a complete goal cannot be resumed; start a new one",
+        ));
+    }
+    if change::budget_spent(&goal, token_budget) {
+        return Err(budget_spent(&goal));
+    }
+    let unchanged = token_budget.is_none_or(|budget| budget == goal.token_budget);
+    if goal.status == Status::Active && goal.is_resumed() && unchanged {
+        return Ok(Resumed {
+            view: look::view_of(&read, goal),
+            already: true,
+        });
+    }
+    let over = over_now(ports, &read, &goal).await?;
+    let forget_first_message = lacks_first_message(ports, &read, &goal).await?;
+    let change = Change::Resumed {
+        token_budget,
+        over,
+        forget_first_message,
+    };
+    let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == goal.status;
+    let written = write(ports, &read, guard, change.clone()).await?;
+    let goal = keep(ports, &read, written, &change).await?;
+    Ok(Resumed {
+        view: look::view_of(&read, goal),
+        already: false,
+    })
+}
+
+/// The session's tail and revert point now: what a Resume goes over (X12).
+pub(crate) async fn tail_now(
+    ports: &Ports,
+    read: &SessionRead,
+    goal: &Goal,
+) -> Result<ResumedOver, CallError> {
+    let page = ports
+        .sessions
+        .messages(
+            &read.facts.id,
+            &read.directory,
+            None,
+            ports.limits.page_messages,
+        )
+        .await?;
+    let revert = read.facts.revert.as_ref();
+    let timeline = Timeline::new(page.items, revert);
+    let context = TailContext {
+        goal,
+        revert,
+        overflow_seen: false,
+    };
+    Ok(ResumedOver {
+        tail: Tail::read(&timeline, context).id,
+        revert: revert.cloned(),
+    })
+}
+
+/// What a Resume made now goes over; nothing while the session works (X12).
+async fn over_now(
+    ports: &Ports,
+    read: &SessionRead,
+    goal: &Goal,
+) -> Result<Option<ResumedOver>, Error> {
+    let statuses = ports
+        .sessions
+        .statuses(&read.directory)
+        .await
+        .map_err(call_error)?;
+    if statuses.contains_key(&read.facts.id) {
+        return Ok(None);
+    }
+    tail_now(ports, read, goal)
+        .await
+        .map(Some)
+        .map_err(call_error)
+}
+
+async fn lacks_first_message(
+    ports: &Ports,
+    read: &SessionRead,
+    goal: &Goal,
+) -> Result<bool, Error> {
+    let Some(first) = &goal.first_message else {
+        return Ok(false);
+    };
+    let sessions = &ports.sessions;
+    let exists = sessions
+        .message_exists(&read.facts.id, &read.directory, first)
+        .await;
+    exists.map(|exists| !exists).map_err(call_error)
+}
+
+/// Stops a session, then its busy sub-agents, then those that appeared meanwhile (G46). Audits are
+/// nobody's sub-agents.
+pub(crate) async fn abort_family(ports: &Ports, read: &SessionRead) -> Result<(), CallError> {
+    ports
+        .sessions
+        .abort(&read.facts.id, &read.directory)
+        .await?;
+    for _ in 0..2 {
+        let mut stopped = 0;
+        for child in think::descendants(ports, read).await? {
+            let statuses = ports.sessions.statuses(&child.directory).await?;
+            match statuses.get(&child.facts.id) {
+                Some(Presence::Busy | Presence::Retry) => {
+                    ports
+                        .sessions
+                        .abort(&child.facts.id, &child.directory)
+                        .await?;
+                    stopped += 1;
+                }
+                None => {}
+            }
+        }
+        if stopped == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a session and its goal.
+pub(crate) async fn read_goal(
+    ports: &Ports,
+    session: &SessionId,
+) -> Result<(SessionRead, Goal), Error> {
+    let read = read_session(ports, session).await?;
+    match goal_of(&read, ports) {
+        Some(goal) => Ok((read, goal)),
+        None => Err(Error::new(
+            Code::NoGoal,
+            format!("Session {session} has no goal. Start one with: openchamber goal start"),
+        )),
+    }
+}
+
+/// Reads a session, after its id was checked.
+pub(crate) async fn read_session(ports: &Ports, session: &SessionId) -> Result<SessionRead, Error> {
+    if !objective::valid_session_id(session.as_str()) {
+        return Err(Error::new(
+            Code::InvalidSession,
+            "This is no session id: it takes 4 to 128 letters, digits, - and _.",
+        ));
+    }
+    ports
+        .sessions
+        .session(session, None)
+        .await
+        .map_err(|error| match error.kind {
+            CallErrorKind::Gone => Error::new(
+                Code::UnknownSession,
+                format!("The server does not know session {session}. Nothing was changed."),
+            ),
+            CallErrorKind::Refused
+            | CallErrorKind::Unauthorized
+            | CallErrorKind::NotOpenCode
+            | CallErrorKind::NotSent
+            | CallErrorKind::Unknown => call_error(error),
+        })
+}
+
+/// Writes one change of a user, whatever else was changed meanwhile, as long as `guard` holds.
+async fn write(
+    ports: &Ports,
+    read: &SessionRead,
+    guard: impl Fn(&Goal) -> bool + Send,
+    change: Change,
+) -> Result<Goal, Error> {
+    let id = &read.facts.id;
+    let draft = Draft::prepare(ports, id, &read.directory, guard, vec![change]).await;
+    match draft {
+        Ok(draft) => draft
+            .write(ports)
+            .await
+            .map(|written| written.goal)
+            .map_err(write_error),
+        Err(error) => Err(write_error(error)),
+    }
+}
+
+/// A write cannot be made conditional, so a loop's write may have replaced the user's: it is read
+/// back after a moment and written again if so (X17).
+async fn keep(
+    ports: &Ports,
+    read: &SessionRead,
+    written: Goal,
+    change: &Change,
+) -> Result<Goal, Error> {
+    tokio::time::sleep(ports.limits.write_echo).await;
+    let Ok(fresh) = ports
+        .sessions
+        .session(&read.facts.id, Some(&read.directory))
+        .await
+    else {
+        // The write itself was confirmed; only the look back failed.
+        return Ok(written);
+    };
+    let Some(goal) = goal_of(&fresh, ports) else {
+        return Ok(written);
+    };
+    let lost = goal.id == written.id
+        && goal.status != written.status
+        && goal.status == Status::Active
+        && !goal.is_resumed();
+    if !lost {
+        return Ok(if goal.id == written.id { goal } else { written });
+    }
+    let guard = |fresh: &Goal| fresh.id == written.id;
+    write(ports, read, guard, change.clone()).await
+}
+
+pub(crate) fn check_budget(budget: Option<u64>) -> Result<(), Error> {
+    let most = goal_core::goal::SAFE_INTEGER_MAX;
+    match budget {
+        Some(budget) if budget == 0 || budget > most => Err(Error::new(
+            Code::InvalidBudget,
+            format!("A token budget is a whole number from 1 to {most}."),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn budget_spent(goal: &Goal) -> Error {
+    let used = goal.tokens_used;
+    let budget = goal.token_budget.unwrap_or_default();
+    Error::new(
+        Code::BudgetSpent,
+        format!(
+            "The goal has used {used} of {budget} tokens. Resume it with a larger budget, for \
+             example --token-budget {}.",
+            used.saturating_mul(2).max(1_000)
+        ),
+    )
+}
+
+fn wrong_status(goal: &Goal, hint: &str) -> Error {
+    Error::new(
+        Code::WrongStatus,
+        format!("The goal is {}: {hint}.", goal.status.name()),
+    )
+}
+
+pub(crate) fn write_error(error: WriteError) -> Error {
+    match error {
+        WriteError::Guarded => Error::new(
+            Code::Conflict,
+            "Another program changed the goal at the same moment. Nothing was written; try again.",
+        ),
+        WriteError::Corrupt => corrupt(),
+        WriteError::Call(error) => call_error(error),
+    }
+}
+
+pub(crate) fn corrupt() -> Error {
+    Error::new(
+        Code::CorruptMetadata,
+        "The session's metadata is damaged: `openchamber` in it is not an object. It was left \
+         alone, since writing would lose what another program keeps there.",
+    )
+}
+
+/// The error of a failed call.
+#[must_use]
+pub fn call_error(error: CallError) -> Error {
+    let code = match error.kind {
+        CallErrorKind::Gone => Code::UnknownSession,
+        CallErrorKind::Refused => Code::Server,
+        CallErrorKind::Unauthorized => Code::Unauthorized,
+        CallErrorKind::NotOpenCode => Code::NotOpenCode,
+        CallErrorKind::NotSent | CallErrorKind::Unknown => Code::Unreachable,
+    };
+    Error::new(code, error.message)
+}

@@ -1,0 +1,361 @@
+//! Starting a goal: objective file, then goal, then prompt (O6, X21).
+
+use std::time::Duration;
+
+use goal_core::change::{self, Change, NewGoal, StoredObjective};
+use goal_core::continuation;
+use goal_core::decision::PauseCause;
+use goal_core::evidence::Voice;
+use goal_core::goal::{Goal, MessageId, ResumedOver, SessionId, Status};
+use goal_core::objective::{self, Fitting};
+use goal_core::prompt;
+use goal_core::timeline::Timeline;
+
+use super::{call_error, check_budget, corrupt, look, read_session, write_error};
+use crate::error::{Code, Error};
+use crate::ports::{AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
+use crate::stored::{Draft, goal_of};
+use crate::view::GoalView;
+
+/// How often a sent prompt is looked for within the delivery window.
+const DELIVERY_LOOKS: u32 = 20;
+
+/// What to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartRequest {
+    /// The session.
+    pub session: SessionId,
+    /// The objective, of any length; the auditor sees at most 5,000 UTF-16 units of it.
+    pub objective: String,
+    /// Tokens it may use, if limited: 1 to 2^53 - 1.
+    pub token_budget: Option<u64>,
+    /// Send the objective as a prompt, with the reminder that goal mode is on.
+    pub send: bool,
+    /// Take the place of a goal that is not complete.
+    pub replace: bool,
+}
+
+/// A started goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The goal.
+    pub view: GoalView,
+    /// The objective is long: the auditor gets a shortened copy, the agent the whole text (O12).
+    pub shortened: bool,
+    /// The objective stands in the metadata: the server is elsewhere, or the file could not be
+    /// written (O7, X1).
+    pub inline: bool,
+    /// The model that will audit it.
+    pub auditor: AuditorModel,
+    /// The prompt that was sent.
+    pub message: Option<MessageId>,
+    /// The session is empty and nothing was sent: the goal waits for the first message.
+    pub waits_for_first_message: bool,
+}
+
+/// Starts a goal in a session. A refused start changes nothing; an objective file it had replaced
+/// is put back.
+///
+/// # Errors
+/// [`Code::InvalidSession`], [`Code::InvalidObjective`], [`Code::InvalidBudget`],
+/// [`Code::UnknownSession`], [`Code::UnsuitableSession`], [`Code::GoalExists`],
+/// [`Code::NoAuditor`], [`Code::CorruptMetadata`], the codes of a failed call, and
+/// [`Code::NotDelivered`]: then the goal exists and is paused.
+pub async fn start(ports: &Ports, request: StartRequest) -> Result<Started, Error> {
+    check_budget(request.token_budget)?;
+    let text = objective::validate(&request.objective).map_err(|_| {
+        Error::new(
+            Code::InvalidObjective,
+            "The objective is empty: say what shall be reached.",
+        )
+    })?;
+    let read = read_session(ports, &request.session).await?;
+    check_suitable(&read)?;
+    check_free(ports, &read, request.replace)?;
+    let scene = Scene::read(ports, &read).await?;
+    let auditor = resolve_auditor(ports, &read, scene.voice.as_ref()).await?;
+    let (fitted, shortened) = match objective::fit(text, ports.limits.objective_max) {
+        Fitting::Whole(whole) => (whole, false),
+        Fitting::TooLong { .. } => (objective::excerpt(text, ports.limits.objective_max), true),
+    };
+    let kept = Kept::put(ports, &read, &fitted).await;
+    let now = ports.clock.wall();
+    let first_message = request
+        .send
+        .then(|| continuation::first_message_id(now, &ports.clock.random()));
+    let new = NewGoal {
+        id: continuation::goal_id(&request.session, now, &ports.clock.random()),
+        session: request.session.clone(),
+        objective: if kept.inline {
+            StoredObjective::Inline(fitted)
+        } else {
+            StoredObjective::File
+        },
+        token_budget: request.token_budget,
+        first_message: first_message.clone(),
+        over: scene.over(request.send, &read),
+    };
+    let goal = match install(ports, &read, new, request.replace).await {
+        Ok(goal) => goal,
+        Err(error) => {
+            kept.undo(ports, &read).await;
+            return Err(error);
+        }
+    };
+    if let Some(message) = &first_message {
+        send(ports, &read, &goal, message, text, scene.voice).await?;
+    }
+    Ok(Started {
+        view: look::view_of(&read, goal),
+        shortened,
+        inline: kept.inline,
+        auditor,
+        message: first_message,
+        waits_for_first_message: scene.empty && !request.send,
+    })
+}
+
+fn check_suitable(read: &SessionRead) -> Result<(), Error> {
+    let what = if read.audit.is_some() {
+        "is an audit"
+    } else if read.facts.parent.is_some() {
+        "is a sub-agent of another session"
+    } else if read.facts.archived {
+        "is archived"
+    } else {
+        return Ok(());
+    };
+    let text = format!(
+        "Session {} {what}: no goal runs there. Choose another.",
+        read.facts.id
+    );
+    Err(Error::new(Code::UnsuitableSession, text))
+}
+
+/// A goal that is complete, or that only came along with a fork, may be replaced unasked.
+fn check_free(ports: &Ports, read: &SessionRead, replace: bool) -> Result<(), Error> {
+    let own = goal_of(read, ports)
+        .filter(|goal| {
+            goal.session_id
+                .as_ref()
+                .is_none_or(|owner| *owner == read.facts.id)
+        })
+        .filter(|goal| goal.status != Status::Complete);
+    match own {
+        Some(goal) if !replace => Err(Error::new(
+            Code::GoalExists,
+            format!(
+                "The session has a goal already, and it is {}. Use --replace to start another \
+                 in its place.",
+                goal.status.name()
+            ),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+async fn resolve_auditor(
+    ports: &Ports,
+    read: &SessionRead,
+    voice: Option<&Voice>,
+) -> Result<AuditorModel, Error> {
+    match ports.auditor.resolve(&read.directory, voice).await {
+        Ok(Some(model)) => Ok(model),
+        Ok(None) => Err(Error::new(
+            Code::NoAuditor,
+            "No model can be found to audit the goal. Set small_model in OpenCode's \
+             configuration, or log in to a provider with: opencode auth login",
+        )),
+        Err(error) => Err(call_error(error)),
+    }
+}
+
+/// The session as the new goal finds it.
+struct Scene {
+    voice: Option<Voice>,
+    tail: Option<MessageId>,
+    empty: bool,
+    busy: bool,
+}
+
+impl Scene {
+    async fn read(ports: &Ports, read: &SessionRead) -> Result<Self, Error> {
+        let id = &read.facts.id;
+        let limit = ports.limits.page_messages;
+        let (page, statuses) = tokio::join!(
+            ports.sessions.messages(id, &read.directory, None, limit),
+            ports.sessions.statuses(&read.directory),
+        );
+        let page = page.map_err(call_error)?;
+        let busy = statuses.map_err(call_error)?.contains_key(id);
+        let revert = read.facts.revert.as_ref();
+        let timeline = Timeline::new(page.items, revert);
+        let tail = timeline.messages().last().map(|message| message.id.clone());
+        Ok(Self {
+            voice: Voice::of(&timeline),
+            empty: timeline.messages().is_empty(),
+            tail,
+            busy,
+        })
+    }
+
+    /// Starting without a prompt goes over the tail as Resume does, if the session is idle (X12).
+    fn over(&self, send: bool, read: &SessionRead) -> Option<ResumedOver> {
+        (!send && !self.busy).then(|| ResumedOver {
+            tail: self.tail.clone(),
+            revert: read.facts.revert.clone(),
+        })
+    }
+}
+
+/// Where the objective was put, and what stood there before.
+struct Kept {
+    inline: bool,
+    before: Option<String>,
+}
+
+impl Kept {
+    async fn put(ports: &Ports, read: &SessionRead, text: &str) -> Self {
+        let id = read.facts.id.as_str();
+        if !ports.sessions.is_local() {
+            return Self {
+                inline: true,
+                before: None,
+            };
+        }
+        let before = ports.objectives.read(id).await;
+        match ports.objectives.write(id, text).await {
+            Ok(_) => Self {
+                inline: false,
+                before,
+            },
+            Err(error) => {
+                tracing::warn!(%error, "the objective goes into the metadata instead");
+                Self {
+                    inline: true,
+                    before,
+                }
+            }
+        }
+    }
+
+    async fn undo(&self, ports: &Ports, read: &SessionRead) {
+        if self.inline {
+            return;
+        }
+        let id = read.facts.id.as_str();
+        match &self.before {
+            Some(text) => {
+                if let Err(error) = ports.objectives.write(id, text).await {
+                    tracing::warn!(%error, "the earlier objective could not be put back");
+                }
+            }
+            None => ports.objectives.delete(id).await,
+        }
+    }
+}
+
+async fn install(
+    ports: &Ports,
+    read: &SessionRead,
+    new: NewGoal,
+    replace: bool,
+) -> Result<Goal, Error> {
+    let id = &read.facts.id;
+    let fresh = ports
+        .sessions
+        .session(id, Some(&read.directory))
+        .await
+        .map_err(call_error)?;
+    check_free(ports, &fresh, replace)?;
+    let goal = change::create(new, ports.clock.wall(), &ports.limits);
+    let draft = Draft::of(fresh, goal).map_err(|_| corrupt())?;
+    draft
+        .write(ports)
+        .await
+        .map(|written| written.goal)
+        .map_err(write_error)
+}
+
+/// Sends the objective and makes sure that it arrived; a goal whose prompt did not is paused.
+async fn send(
+    ports: &Ports,
+    read: &SessionRead,
+    goal: &Goal,
+    message: &MessageId,
+    text: &str,
+    voice: Option<Voice>,
+) -> Result<(), Error> {
+    let out = PromptOut {
+        message: message.clone(),
+        part: Some(message.as_str().replacen("msg_", "prt_", 1)),
+        voice,
+        text: text.to_owned(),
+        reminder: Some(prompt::first_turn_reminder(goal.token_budget)),
+    };
+    let id = &read.facts.id;
+    let mut reason = String::new();
+    for _ in 0..2 {
+        match ports.sessions.prompt(id, &read.directory, &out).await {
+            Ok(()) => {}
+            Err(error) => {
+                reason = error.message;
+                match error.kind {
+                    CallErrorKind::Refused | CallErrorKind::Gone => break,
+                    CallErrorKind::Unauthorized
+                    | CallErrorKind::NotOpenCode
+                    | CallErrorKind::NotSent
+                    | CallErrorKind::Unknown => {}
+                }
+            }
+        }
+        if arrived(ports, read, message).await {
+            return Ok(());
+        }
+    }
+    pause_undelivered(ports, read, goal).await;
+    let text = if reason.is_empty() {
+        "The server did not store it.".to_owned()
+    } else {
+        reason
+    };
+    Err(Error::new(
+        Code::NotDelivered,
+        format!(
+            "The goal was written, but its prompt was not delivered: {text} The goal is paused."
+        ),
+    ))
+}
+
+/// A lookup that fails counts as arrived: the goal waits for its first message either way (A5).
+async fn arrived(ports: &Ports, read: &SessionRead, message: &MessageId) -> bool {
+    let pause: Duration = ports.limits.delivery_window / DELIVERY_LOOKS;
+    for _ in 0..DELIVERY_LOOKS {
+        match ports
+            .sessions
+            .message_exists(&read.facts.id, &read.directory, message)
+            .await
+        {
+            Ok(true) | Err(_) => return true,
+            Ok(false) => tokio::time::sleep(pause).await,
+        }
+    }
+    false
+}
+
+async fn pause_undelivered(ports: &Ports, read: &SessionRead, goal: &Goal) {
+    let change = Change::LoopPaused {
+        cause: PauseCause::FirstMessageMissing,
+        ledger: None,
+        audited: None,
+    };
+    let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
+    let id = &read.facts.id;
+    let draft = Draft::prepare(ports, id, &read.directory, guard, vec![change]).await;
+    if let Ok(draft) = draft
+        && draft.write(ports).await.is_ok()
+    {
+        return;
+    }
+    tracing::warn!(session = %id, "the goal without its prompt could not be paused");
+}

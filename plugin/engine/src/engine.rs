@@ -1,0 +1,544 @@
+//! The supervisor: routes what the server says to one actor per session, recovers after every gap,
+//! holds the lease on the server, and shuts down in order.
+//!
+//! ```text
+//!  Events ──▶ supervisor ──inbox──▶ Actor (one per session with an active goal)
+//!    requests of the host ──▲              │
+//!                                          ▼
+//!                       Shared: views, who carries which goal ──▶ updates
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use goal_core::goal::{SessionId, Status};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+
+use crate::command;
+use crate::error::{Code, Error};
+use crate::ports::{Events, Ports, ServerEvent, SessionRead};
+use crate::session::{Actor, INBOX_MAX, Intent, Msg};
+use crate::shared::{Shared, Stance};
+use crate::store::{Lease, Owner, ServerKey};
+use crate::stored::goal_of;
+use crate::tell;
+use crate::update::{DriverState, Update, UpdateKind};
+use crate::view::{GoalView, Phase};
+
+/// How often a driver says that it lives, and a passive engine asks whether it may drive.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// A driver that said nothing for so long is gone.
+const DRIVER_STALE: Duration = Duration::from_secs(20);
+
+/// How long the tasks may take to end: a call and its clean-up.
+const SHUTDOWN_MAX: Duration = Duration::from_secs(15);
+
+/// Requests of the host that may wait.
+const REQUESTS_MAX: usize = 64;
+
+/// Pages of sessions read in one recovery; 100 sessions each.
+const PAGES_MAX: usize = 1_000;
+
+/// Who asks for the lease on which server.
+#[derive(Clone, Debug)]
+pub struct Driver {
+    /// The server.
+    pub key: ServerKey,
+    /// This engine.
+    pub owner: Owner,
+}
+
+/// A running engine. Cheap to clone; the loop goes on until [`Engine::shutdown`].
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    requests: mpsc::Sender<Request>,
+}
+
+enum Request {
+    Intent(SessionId, Intent),
+    SettingsChanged,
+}
+
+impl Engine {
+    /// Starts the loop for every session of the server. Must be called within a tokio runtime.
+    /// The engine drives only while it holds the lease on the server; until then it watches.
+    #[must_use]
+    pub fn start(ports: Ports, events: Box<dyn Events>, driver: Driver) -> Self {
+        let shared = Arc::new(Shared::new(ports));
+        let (requests, inbox) = mpsc::channel(REQUESTS_MAX);
+        let supervisor = Supervisor {
+            shared: Arc::clone(&shared),
+            driver,
+            fence: None,
+            passive: None,
+            connected: false,
+            ready: false,
+            actors: BTreeMap::new(),
+        };
+        shared.tasks.spawn(supervisor.run(events, inbox));
+        Self { shared, requests }
+    }
+
+    /// Everything that changes from now on. A receiver that falls more than 1,024 behind loses the
+    /// oldest; [`Engine::list`] makes it right again.
+    #[must_use]
+    pub fn updates(&self) -> broadcast::Receiver<Update> {
+        self.shared.subscribe()
+    }
+
+    /// The goals of all sessions, as known now.
+    #[must_use]
+    pub fn list(&self) -> Vec<GoalView> {
+        self.shared.views()
+    }
+
+    /// The goal of one session, as known now.
+    #[must_use]
+    pub fn get(&self, session: &SessionId) -> Option<GoalView> {
+        self.shared.view(session)
+    }
+
+    /// Pauses a goal; what runs is stopped at once.
+    ///
+    /// # Errors
+    /// Those of [`command::pause`], and [`Code::ShuttingDown`].
+    pub async fn pause(&self, session: &SessionId) -> Result<command::Paused, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(session, Intent::Pause(reply), answer).await
+    }
+
+    /// Resumes a goal, perhaps with another budget.
+    ///
+    /// # Errors
+    /// Those of [`command::resume`], and [`Code::ShuttingDown`].
+    pub async fn resume(
+        &self,
+        session: &SessionId,
+        token_budget: Option<Option<u64>>,
+    ) -> Result<command::Resumed, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(
+            session,
+            Intent::Resume {
+                token_budget,
+                reply,
+            },
+            answer,
+        )
+        .await
+    }
+
+    /// Starts a goal.
+    ///
+    /// # Errors
+    /// Those of [`command::start`].
+    pub async fn start_goal(
+        &self,
+        request: command::StartRequest,
+    ) -> Result<command::Started, Error> {
+        command::start(&self.shared.ports, request).await
+    }
+
+    /// The settings were written: every wait is looked at again.
+    pub async fn settings_changed(&self) {
+        // A supervisor that has ended has no waits left.
+        let _ = self.requests.send(Request::SettingsChanged).await;
+    }
+
+    /// Ends the loop: reading is dropped, a write or prompt under way comes to its end, audits are
+    /// stopped and deleted, the lease is given back. Goals stay as they are.
+    pub async fn shutdown(&self) {
+        self.shared.shutdown.cancel();
+        self.shared.tasks.close();
+        if timeout(SHUTDOWN_MAX, self.shared.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("some tasks did not end in time and are left behind");
+        }
+    }
+
+    async fn ask<T>(
+        &self,
+        session: &SessionId,
+        intent: Intent,
+        answer: oneshot::Receiver<Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let ending = || {
+            Error::new(
+                Code::ShuttingDown,
+                "The program is ending; nothing was done.",
+            )
+        };
+        let request = Request::Intent(session.clone(), intent);
+        self.requests.send(request).await.map_err(|_| ending())?;
+        answer.await.unwrap_or_else(|_| Err(ending()))
+    }
+}
+
+struct Supervisor {
+    shared: Arc<Shared>,
+    driver: Driver,
+    /// The lease's fence while this engine drives.
+    fence: Option<u64>,
+    /// Who drives instead.
+    passive: Option<u32>,
+    /// The stream is up.
+    connected: bool,
+    /// Every session was looked at once.
+    ready: bool,
+    actors: BTreeMap<SessionId, mpsc::Sender<Msg>>,
+}
+
+impl Supervisor {
+    async fn run(mut self, mut events: Box<dyn Events>, mut requests: mpsc::Receiver<Request>) {
+        let mut heartbeat = heartbeats();
+        self.hold_lease().await;
+        loop {
+            tokio::select! {
+                biased;
+                () = self.shared.shutdown.cancelled() => break,
+                _ = heartbeat.tick() => self.on_heartbeat().await,
+                request = requests.recv() => match request {
+                    Some(request) => self.on_request(request).await,
+                    None => break,
+                },
+                event = events.next() => self.on_event(event).await,
+            }
+        }
+        self.release_lease().await;
+    }
+
+    async fn on_event(&mut self, event: ServerEvent) {
+        match event {
+            ServerEvent::Connected => {
+                self.connected = true;
+                self.shared.tell(UpdateKind::Connection {
+                    connected: true,
+                    reason: String::new(),
+                    retry_in: None,
+                });
+                self.recover().await;
+            }
+            ServerEvent::Lost {
+                reason, retry_in, ..
+            } => {
+                self.connected = false;
+                self.shared.tell(UpdateKind::Connection {
+                    connected: false,
+                    reason,
+                    retry_in: Some(retry_in),
+                });
+                self.broadcast(|| Msg::Lost).await;
+            }
+            ServerEvent::Session(read) => self.on_session(Arc::new(*read), false).await,
+            ServerEvent::Deleted(id) => {
+                self.send(&id, Msg::Event(ServerEvent::Deleted(id.clone())))
+                    .await;
+                self.shared.forget(&id);
+                self.shared.ports.objectives.delete(id.as_str()).await;
+            }
+            ServerEvent::Idle(id) => {
+                let root = self.shared.root_of(&id);
+                if root == id {
+                    self.send(&id, Msg::Event(ServerEvent::Idle(id.clone())))
+                        .await;
+                } else {
+                    self.send(&root, Msg::FamilyRests).await;
+                }
+            }
+            ServerEvent::Busy(id, presence) => {
+                self.send(&id, Msg::Event(ServerEvent::Busy(id.clone(), presence)))
+                    .await;
+            }
+            ServerEvent::Error { ref session, .. } | ServerEvent::Message { ref session, .. } => {
+                let session = session.clone();
+                self.send(&session, Msg::Event(event)).await;
+            }
+            ServerEvent::Request { session, .. } => {
+                let root = self.shared.root_of(&session);
+                self.send(&root, Msg::Asked).await;
+            }
+            ServerEvent::Disposed { directory } => self.on_disposed(directory).await,
+        }
+    }
+
+    /// A session was heard of or read. Audits are nobody's business (X4).
+    async fn on_session(&mut self, read: Arc<SessionRead>, recovering: bool) {
+        if read.audit.is_some() {
+            return;
+        }
+        let goal = goal_of(&read, &self.shared.ports);
+        self.shared.learn(&read, goal.as_ref());
+        let id = read.facts.id.clone();
+        let known = self.actors.contains_key(&id);
+        let Some(goal) = goal else {
+            self.shared.hide(&id);
+            if known {
+                self.send(&id, Msg::Heard(read)).await;
+            }
+            return;
+        };
+        if read.facts.parent.is_some() || self.shared.is_inherited(&goal, &read) {
+            self.shared.hide(&id);
+            return;
+        }
+        let active = goal.status == Status::Active;
+        if self.fence.is_none() || (!active && !known) {
+            let why = if active {
+                "notDriving"
+            } else {
+                goal.status.name()
+            };
+            let phase = if active {
+                Phase::WaitingForYou
+            } else {
+                Phase::Settled
+            };
+            let stance = Stance {
+                why: why.to_owned(),
+                ..Stance::of(phase)
+            };
+            self.shared.show(&read, &goal, &stance);
+            return;
+        }
+        let fresh = !known;
+        self.ensure_actor(&read);
+        let msg = if recovering || fresh {
+            Msg::Resync(read)
+        } else {
+            Msg::Heard(read)
+        };
+        self.send(&id, msg).await;
+    }
+
+    fn ensure_actor(&mut self, read: &Arc<SessionRead>) {
+        let alive = self
+            .actors
+            .get(&read.facts.id)
+            .is_some_and(|inbox| !inbox.is_closed());
+        if !alive {
+            let (inbox, messages) = mpsc::channel(INBOX_MAX);
+            let actor = Actor::new(Arc::clone(&self.shared), Arc::clone(read));
+            self.shared.tasks.spawn(actor.run(messages));
+            self.actors.insert(read.facts.id.clone(), inbox);
+        }
+    }
+
+    /// Hands a message to a session's actor, if it has one. An actor that has ended is forgotten.
+    async fn send(&mut self, id: &SessionId, msg: Msg) {
+        let Some(inbox) = self.actors.get(id) else {
+            return;
+        };
+        if inbox.send(msg).await.is_err() {
+            self.actors.remove(id);
+        }
+    }
+
+    async fn broadcast(&mut self, msg: impl Fn() -> Msg) {
+        let ids: Vec<SessionId> = self.actors.keys().cloned().collect();
+        for id in ids {
+            self.send(&id, msg()).await;
+        }
+    }
+
+    async fn on_disposed(&mut self, directory: Option<String>) {
+        let ids: Vec<SessionId> = self
+            .actors
+            .keys()
+            .filter(|id| {
+                let view = self.shared.view(id);
+                let here = view.is_none_or(|view| Some(&view.directory) == directory.as_ref());
+                here || directory.is_none()
+            })
+            .cloned()
+            .collect();
+        for id in ids {
+            let event = ServerEvent::Disposed {
+                directory: directory.clone(),
+            };
+            self.send(&id, Msg::Event(event)).await;
+        }
+    }
+
+    async fn on_request(&mut self, request: Request) {
+        match request {
+            Request::SettingsChanged => self.broadcast(|| Msg::SettingsChanged).await,
+            Request::Intent(id, intent) => {
+                let alive = self.actors.get(&id).is_some_and(|inbox| !inbox.is_closed());
+                if !alive || self.fence.is_none() {
+                    self.without_actor(id, intent);
+                    return;
+                }
+                self.send(&id, Msg::Intent(intent)).await;
+            }
+        }
+    }
+
+    /// A request for a session that no actor watches: the same functions, without a cycle to end.
+    fn without_actor(&self, id: SessionId, intent: Intent) {
+        let shared = Arc::clone(&self.shared);
+        self.shared.tasks.spawn(async move {
+            match intent {
+                Intent::Pause(reply) => {
+                    let _ = reply.send(command::pause(&shared.ports, &id).await);
+                }
+                Intent::Resume {
+                    token_budget,
+                    reply,
+                } => {
+                    let _ = reply.send(command::resume(&shared.ports, &id, token_budget).await);
+                }
+            }
+        });
+    }
+
+    /// Looks at every session of every folder: what happened while the stream was down is unknown
+    /// (X10). A page that cannot be read leaves the rest to the next connection.
+    async fn recover(&mut self) {
+        let mut cursor: Option<String> = None;
+        let mut reads = Vec::new();
+        for _ in 0..PAGES_MAX {
+            match self.shared.ports.sessions.list(cursor.as_deref()).await {
+                Ok(page) => {
+                    reads.extend(page.items);
+                    match page.next {
+                        Some(next) => cursor = Some(next),
+                        None => break,
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(error = error.message, "the sessions could not all be read");
+                    break;
+                }
+            }
+        }
+        let now = self.shared.ports.clock.wall();
+        crate::audit::sweep_left_overs(self.shared.ports.sessions.as_ref(), &reads, now).await;
+        // All are learnt before any is judged: who inherits from whom needs the whole picture.
+        for read in reads.iter().filter(|read| read.audit.is_none()) {
+            self.shared
+                .learn(read, goal_of(read, &self.shared.ports).as_ref());
+        }
+        for read in reads {
+            self.on_session(Arc::new(read), true).await;
+        }
+        self.deliver_left_over().await;
+        if !self.ready {
+            self.ready = true;
+            let driver = self.state();
+            self.shared.tell(UpdateKind::Ready {
+                driver,
+                active: self.shared.active(),
+            });
+        }
+    }
+
+    /// Notices that an earlier process wrote down: those that came true are told, the others are
+    /// taken back (R80).
+    async fn deliver_left_over(&mut self) {
+        if self.fence.is_none() || self.ready {
+            return;
+        }
+        for planned in tell::left_over(&self.shared.ports).await {
+            let view = self.shared.view(&planned.out.session);
+            if view.is_some_and(|view| planned.is_true_of(&view.goal)) {
+                self.shared.deliver(planned).await;
+            } else {
+                tell::withdraw(&self.shared.ports, Some(planned)).await;
+            }
+        }
+    }
+
+    fn state(&self) -> DriverState {
+        match self.passive {
+            Some(pid) if self.fence.is_none() => DriverState::Passive { pid },
+            Some(_) | None => DriverState::Driving,
+        }
+    }
+
+    async fn on_heartbeat(&mut self) {
+        let Some(fence) = self.fence else {
+            self.hold_lease().await;
+            if self.fence.is_some() {
+                self.shared.tell(UpdateKind::Driver(DriverState::Driving));
+                if self.connected {
+                    self.recover().await;
+                }
+            }
+            return;
+        };
+        let Driver { key, owner } = self.driver.clone();
+        let now = self.shared.ports.clock.wall();
+        match self
+            .shared
+            .ports
+            .store
+            .heartbeat(key, owner, fence, now)
+            .await
+        {
+            Ok(true) => {}
+            Ok(false) => {
+                self.fence = None;
+                self.stop_actors();
+                self.hold_lease().await;
+                self.shared.tell(UpdateKind::Driver(self.state()));
+            }
+            Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
+        }
+    }
+
+    /// Asks for the lease. Without a database nobody can be asked, and the loop must not stand
+    /// still for that: derived ids keep two drivers from doubling a prompt (X6).
+    async fn hold_lease(&mut self) {
+        let Driver { key, owner } = self.driver.clone();
+        let now = self.shared.ports.clock.wall();
+        match self
+            .shared
+            .ports
+            .store
+            .acquire(key, owner, now, DRIVER_STALE)
+            .await
+        {
+            Ok(Lease::Mine(fence)) => {
+                self.fence = Some(fence);
+                self.passive = None;
+            }
+            Ok(Lease::HeldBy(holder)) => {
+                if self.passive != Some(holder.pid) && self.ready {
+                    self.shared
+                        .tell(UpdateKind::Driver(DriverState::Passive { pid: holder.pid }));
+                }
+                self.passive = Some(holder.pid);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "nobody can be asked who drives; driving");
+                self.fence = Some(0);
+            }
+        }
+    }
+
+    async fn release_lease(&mut self) {
+        if let Some(fence) = self.fence.take() {
+            let Driver { key, owner } = self.driver.clone();
+            if let Err(error) = self.shared.ports.store.release(key, owner, fence).await {
+                tracing::warn!(%error, "the lease could not be given back; it runs out by itself");
+            }
+        }
+    }
+
+    /// Another engine drives: ours stop, as their inboxes close.
+    fn stop_actors(&mut self) {
+        self.actors.clear();
+    }
+}
+
+fn heartbeats() -> Interval {
+    let mut heartbeat = interval(HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    heartbeat
+}

@@ -1,0 +1,345 @@
+//! One session with a goal: an actor that hears what happens, thinks, audits and acts.
+//!
+//! ```text
+//!            inbox ──▶ heard ──▶ Watch (core) ──deadline──▶ wake
+//!                                                            │
+//!   Idle ──▶ Thinking (droppable) ──▶ decide ──▶ Auditing (droppable, a task of its own) ──▶ judge
+//!     ▲                                  │                                                    │
+//!     └───────── Acting (never dropped, polled beside the inbox) ◀────────────────────────────┘
+//! ```
+//!
+//! At most one of them runs at a time, so no lock keeps a cycle honest (R17). What the user wants
+//! ends thinking and auditing at once; acting looks at [`Live`] before each effect (X8).
+
+mod cycle;
+mod heard;
+
+pub(crate) use self::cycle::name_of;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use goal_core::goal::{Goal, MessageId, SessionId, Status};
+use goal_core::judge::AuditOutcome;
+use goal_core::memory::Memory;
+use goal_core::snapshot::Snapshot;
+use goal_core::time::{Mono, Wall};
+use goal_core::watch::Watch;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::DropGuard;
+
+use crate::act::{Acted, Step};
+use crate::command;
+use crate::error::{Code, Error};
+use crate::live::Live;
+use crate::ports::{Presence, ServerEvent, SessionRead};
+use crate::shared::Shared;
+use crate::stored::goal_of;
+use crate::tell::Planned;
+use crate::think::Observed;
+
+/// Messages an actor may be behind; whoever sends waits, and an actor never blocks for long.
+pub(crate) const INBOX_MAX: usize = 256;
+
+/// An actor without an active goal ends after this long; the next event about its goal makes one.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// Own writes whose echoes are recognised.
+const OWN_WRITES_MAX: usize = 16;
+
+/// Ids of messages that were seen; enough to tell a new prompt from the update of an old one.
+const SEEN_MAX: usize = 256;
+
+/// What an actor is told.
+#[derive(Debug)]
+pub(crate) enum Msg {
+    /// The session as an event or a write's echo shows it.
+    Heard(Arc<SessionRead>),
+    /// The session as read after the stream came up: events may be lost.
+    Resync(Arc<SessionRead>),
+    /// Something happened in the session itself.
+    Event(ServerEvent),
+    /// A sub-agent came to rest.
+    FamilyRests,
+    /// A request of the session or of a sub-agent was asked or answered.
+    Asked,
+    /// The settings were written.
+    SettingsChanged,
+    /// The stream is down.
+    Lost,
+    /// The user asks for something.
+    Intent(Intent),
+}
+
+/// What the user asks of a session's goal.
+#[derive(Debug)]
+pub(crate) enum Intent {
+    /// Pause it and stop what runs.
+    Pause(oneshot::Sender<Result<command::Paused, Error>>),
+    /// Go on, perhaps with another budget.
+    Resume {
+        token_budget: Option<Option<u64>>,
+        reply: oneshot::Sender<Result<command::Resumed, Error>>,
+    },
+}
+
+/// The actor of one session.
+pub(crate) struct Actor {
+    shared: Arc<Shared>,
+    id: SessionId,
+    /// The session as it was last heard or read.
+    read: Arc<SessionRead>,
+    /// Its goal as it was last heard, read or written.
+    goal: Option<Goal>,
+    /// When a cycle is due.
+    watch: Watch,
+    /// What only this process knows of the session.
+    memory: Memory,
+    /// What the acting step can hear.
+    live: Arc<Live>,
+    work: Work,
+    /// Requests that wait for the acting step to end; bounded by the inbox.
+    intents: VecDeque<Intent>,
+    /// Notices that come true with a write whose outcome is not known yet.
+    planned: Vec<Planned>,
+    /// `updatedAt` of writes of ours, to recognise their echoes.
+    own_writes: VecDeque<Wall>,
+    /// Messages seen in events.
+    seen: VecDeque<MessageId>,
+    /// The objective of the latest continuation.
+    announced: Option<String>,
+    /// What the session was last heard to do.
+    presence: Option<Presence>,
+    /// The turn that a stop of somebody else ended, until it is known whether the server reloaded.
+    stopped_at: Option<Mono>,
+    /// The decision and reason journaled last: a repeated wait is not written down again.
+    journaled: Option<(&'static str, String)>,
+    /// The session is gone: the actor ends.
+    gone: bool,
+}
+
+/// What runs.
+enum Work {
+    Idle,
+    Thinking(BoxFuture<'static, Observed>),
+    Auditing(Box<Audit>),
+    Acting(BoxFuture<'static, Done>),
+}
+
+/// A running audit. Dropping it cancels the task, which still stops and deletes its session.
+struct Audit {
+    step: Step,
+    task: JoinHandle<AuditOutcome>,
+    _cancel: DropGuard,
+}
+
+/// What an acting step came to.
+enum Done {
+    /// A decision was carried out.
+    Acted {
+        acted: Box<Acted>,
+        snapshot: Option<Box<Snapshot>>,
+        decision: &'static str,
+    },
+    /// A request of the user was carried out; the goal as it then is.
+    Asked(Option<Box<Goal>>),
+    /// Whatever ran in the session was stopped.
+    Aborted,
+}
+
+/// What the loop woke up for.
+enum Woken {
+    Msg(Option<Msg>),
+    Observed(Box<Observed>),
+    Audited(AuditOutcome),
+    Done(Box<Done>),
+    Deadline,
+    Linger,
+    Shutdown,
+}
+
+impl Actor {
+    /// An actor for a session with a goal, not started yet.
+    pub(crate) fn new(shared: Arc<Shared>, read: Arc<SessionRead>) -> Self {
+        let goal = goal_of(&read, &shared.ports);
+        let memory = goal
+            .as_ref()
+            .map_or_else(Memory::default, |goal| Memory::fresh(&goal.id, Wall(0)));
+        Self {
+            shared,
+            id: read.facts.id.clone(),
+            read,
+            goal,
+            watch: Watch::default(),
+            memory,
+            live: Arc::default(),
+            work: Work::Idle,
+            intents: VecDeque::new(),
+            planned: Vec::new(),
+            own_writes: VecDeque::new(),
+            seen: VecDeque::new(),
+            announced: None,
+            presence: None,
+            stopped_at: None,
+            journaled: None,
+            gone: false,
+        }
+    }
+
+    /// Runs until the session is gone, nothing is left to do for a while, or the engine ends.
+    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Msg>) {
+        loop {
+            match self.next(&mut inbox).await {
+                Woken::Msg(Some(msg)) => self.on_msg(msg),
+                Woken::Observed(observed) => self.on_observed(*observed).await,
+                Woken::Audited(outcome) => self.on_audited(outcome).await,
+                Woken::Done(done) => self.on_done(*done).await,
+                Woken::Deadline => self.wake(),
+                Woken::Linger => break,
+                Woken::Shutdown | Woken::Msg(None) => {
+                    self.finish().await;
+                    break;
+                }
+            }
+            if self.gone {
+                break;
+            }
+            self.next_intent();
+        }
+        inbox.close();
+        // Requests that arrived while it ended are answered, not dropped in silence.
+        while let Ok(msg) = inbox.try_recv() {
+            if let Msg::Intent(intent) = msg {
+                self.intents.push_back(intent);
+            }
+        }
+        self.refuse_intents();
+    }
+
+    async fn next(&mut self, inbox: &mut mpsc::Receiver<Msg>) -> Woken {
+        let idle = matches!(self.work, Work::Idle);
+        let deadline = self.watch.deadline().filter(|_| idle);
+        let at = deadline.map(|deadline| self.shared.instant(deadline));
+        let lingers = idle && deadline.is_none() && !self.is_active();
+        let shared = Arc::clone(&self.shared);
+        tokio::select! {
+            biased;
+            () = shared.shutdown.cancelled() => Woken::Shutdown,
+            msg = inbox.recv() => Woken::Msg(msg),
+            woken = self.work.next() => woken,
+            () = sleep_until(at), if at.is_some() => Woken::Deadline,
+            () = tokio::time::sleep(LINGER), if lingers => Woken::Linger,
+        }
+    }
+
+    /// The engine ends: thinking and auditing are dropped, acting runs to its end.
+    async fn finish(&mut self) {
+        self.live.halt();
+        if matches!(self.work, Work::Acting(_))
+            && let Woken::Done(done) = self.work.next().await
+        {
+            self.on_done(*done).await;
+        }
+        self.work = Work::Idle;
+    }
+
+    fn is_active(&self) -> bool {
+        self.goal
+            .as_ref()
+            .is_some_and(|goal| goal.status == Status::Active)
+    }
+
+    fn now(&self) -> Mono {
+        self.shared.now()
+    }
+
+    /// Starts the next request of the user once nothing acts.
+    fn next_intent(&mut self) {
+        if matches!(self.work, Work::Acting(_)) {
+            return;
+        }
+        let Some(intent) = self.intents.pop_front() else {
+            return;
+        };
+        self.drop_cycle();
+        self.live.begin();
+        let shared = Arc::clone(&self.shared);
+        let id = self.id.clone();
+        self.work = Work::Acting(Box::pin(async move {
+            let ports = &shared.ports;
+            match intent {
+                Intent::Pause(reply) => {
+                    let result = command::pause(ports, &id).await;
+                    let goal = result
+                        .as_ref()
+                        .ok()
+                        .map(|paused| Box::new(paused.view.goal.clone()));
+                    let _ = reply.send(result);
+                    Done::Asked(goal)
+                }
+                Intent::Resume {
+                    token_budget,
+                    reply,
+                } => {
+                    let result = command::resume(ports, &id, token_budget).await;
+                    let goal = result
+                        .as_ref()
+                        .ok()
+                        .map(|resumed| Box::new(resumed.view.goal.clone()));
+                    let _ = reply.send(result);
+                    Done::Asked(goal)
+                }
+            }
+        }));
+    }
+
+    fn refuse_intents(&mut self) {
+        let ending = || {
+            Error::new(
+                Code::ShuttingDown,
+                "The program is ending; nothing was done.",
+            )
+        };
+        for intent in self.intents.drain(..) {
+            match intent {
+                Intent::Pause(reply) => {
+                    let _ = reply.send(Err(ending()));
+                }
+                Intent::Resume { reply, .. } => {
+                    let _ = reply.send(Err(ending()));
+                }
+            }
+        }
+    }
+}
+
+impl Work {
+    /// Waits for what runs; for ever if nothing does. May be dropped while waiting.
+    async fn next(&mut self) -> Woken {
+        let woken = match self {
+            Self::Idle => std::future::pending().await,
+            Self::Thinking(future) => Woken::Observed(Box::new(future.await)),
+            Self::Auditing(audit) => match (&mut audit.task).await {
+                Ok(outcome) => return Woken::Audited(outcome),
+                Err(error) => {
+                    tracing::error!(%error, "an audit ended without an outcome");
+                    let failure = goal_core::judge::AuditFailure::Connection;
+                    return Woken::Audited(AuditOutcome::Failed(failure));
+                }
+            },
+            Self::Acting(future) => Woken::Done(Box::new(future.await)),
+        };
+        *self = Self::Idle;
+        woken
+    }
+}
+
+async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,148 @@
+//! The goal as it stands on the server: read, and written only over what was read.
+
+use std::sync::Arc;
+
+use goal_core::change::{self, Change};
+use goal_core::goal::{Goal, SessionId};
+use goal_core::payload;
+
+use crate::ports::{CallError, CallErrorKind, Ports, SessionRead};
+
+/// The goal in a session's metadata.
+pub(crate) fn goal_of(read: &SessionRead, ports: &Ports) -> Option<Goal> {
+    payload::read(read.metadata.as_deref()?, &ports.limits)
+}
+
+/// Why a write did not happen, or may not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WriteError {
+    /// The stored goal is absent, another one, or not as the writer expects it (R6, R7, X17).
+    Guarded,
+    /// The metadata cannot hold a goal.
+    Corrupt,
+    /// The call failed; `NotSent` and `Refused` are certain, `Unknown` is not.
+    Call(CallError),
+}
+
+/// A write that took effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The session as it was read before.
+    pub(crate) base: SessionRead,
+    /// The goal as written.
+    pub(crate) goal: Goal,
+}
+
+/// A goal about to be written: what stood there, and what will.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    /// The session as it was read.
+    pub(crate) base: SessionRead,
+    /// The goal as it will be.
+    pub(crate) goal: Goal,
+    metadata: String,
+}
+
+impl Draft {
+    /// Reads the session anew, asks `guard` whether the stored goal is the one the changes were
+    /// made for, and applies them (R6). Nothing is written yet.
+    pub(crate) async fn prepare(
+        ports: &Ports,
+        session: &SessionId,
+        directory: &str,
+        guard: impl Fn(&Goal) -> bool + Send,
+        changes: Vec<Change>,
+    ) -> Result<Self, WriteError> {
+        let base = ports
+            .sessions
+            .session(session, Some(directory))
+            .await
+            .map_err(WriteError::Call)?;
+        let goal = goal_of(&base, ports)
+            .filter(|goal| guard(goal))
+            .ok_or(WriteError::Guarded)?;
+        let now = ports.clock.wall();
+        let goal = changes.into_iter().fold(goal, |goal, change| {
+            change::apply(&goal, change, session, now, &ports.limits)
+        });
+        Self::of(base, goal)
+    }
+
+    /// A draft that puts `goal` into the session as read.
+    pub(crate) fn of(base: SessionRead, goal: Goal) -> Result<Self, WriteError> {
+        let metadata = payload::write(base.metadata.as_deref(), Some(&goal))
+            .map_err(|_| WriteError::Corrupt)?;
+        Ok(Self {
+            base,
+            goal,
+            metadata,
+        })
+    }
+
+    /// Writes it.
+    pub(crate) async fn write(self, ports: &Ports) -> Result<Written, WriteError> {
+        let Self {
+            base,
+            goal,
+            metadata,
+        } = self;
+        let session = &base.facts.id;
+        ports
+            .sessions
+            .write_metadata(session, &base.directory, &metadata)
+            .await
+            .map_err(WriteError::Call)?;
+        Ok(Written { base, goal })
+    }
+}
+
+/// Whether a session as heard of carries exactly this write of this goal.
+pub(crate) fn carries(read: &SessionRead, goal: &Goal, ports: &Ports) -> bool {
+    goal_of(read, ports).is_some_and(|g| g.id == goal.id && g.updated_at == goal.updated_at)
+}
+
+/// What another client wrote between our read and our write of it, judged by what was heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Overwritten {
+    /// Nothing.
+    Nothing,
+    /// Another goal state: it wins and is written back (X17).
+    Goal(Arc<str>),
+    /// The same goal beside other metadata: ours is written again on top of it (G56).
+    Siblings(SessionRead),
+}
+
+/// Looks through what was heard since our read, up to the echo of our write.
+pub(crate) fn overwritten(
+    heard: &[Arc<SessionRead>],
+    written: &Written,
+    ports: &Ports,
+) -> Overwritten {
+    let foreign = heard
+        .iter()
+        .take_while(|read| !carries(read, &written.goal, ports))
+        .filter(|read| read.metadata != written.base.metadata)
+        .last();
+    match foreign {
+        None => Overwritten::Nothing,
+        Some(read) => {
+            let base = goal_of(&written.base, ports);
+            match (&read.metadata, goal_of(read, ports) == base) {
+                (Some(metadata), false) => Overwritten::Goal(Arc::clone(metadata)),
+                (None, false) => Overwritten::Goal(Arc::from("{}")),
+                (_, true) => Overwritten::Siblings(SessionRead::clone(read)),
+            }
+        }
+    }
+}
+
+/// A certain failure: the write has not taken effect and will not.
+pub(crate) fn is_certain(error: &CallError) -> bool {
+    match error.kind {
+        CallErrorKind::Gone
+        | CallErrorKind::Refused
+        | CallErrorKind::NotSent
+        | CallErrorKind::Unauthorized => true,
+        CallErrorKind::NotOpenCode | CallErrorKind::Unknown => false,
+    }
+}

@@ -1,0 +1,386 @@
+//! The subscription: liveness counted on bytes, endless reconnection, and a word about every gap.
+//!
+//! ```text
+//!   Waiting ──time or kick──▶ Connecting ──head──▶ Open ──events──▶ caller
+//!      ▲                          │                  │
+//!      └───────── Lost ◀──────────┴── silent, closed, kicked
+//! ```
+//!
+//! The server replays nothing. Whoever listens reads again what it must know after every
+//! [`StreamItem::Connected`].
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt as _};
+use reqwest::Response;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::client::Client;
+use crate::envelope::{Envelope, Event, Parsed, parse_frame};
+use crate::error::{Error, Kind};
+use crate::sse::{Decoder, FRAME_BYTES_MAX, Frame};
+
+/// The patience of an event stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventOptions {
+    /// From asking for a connection to the server's greeting on it.
+    pub connect: Duration,
+    /// Without a byte for so long, a connection is dead. The server beats every 10 s.
+    pub liveness: Duration,
+    /// Pause before the first reconnection; doubled by each one that leads to nothing.
+    pub backoff_min: Duration,
+    /// Longest pause between two reconnections, and the pause after a refused password.
+    pub backoff_max: Duration,
+    /// Largest event that is kept, in bytes.
+    pub frame_bytes_max: usize,
+}
+
+impl EventOptions {
+    /// 10 s to the greeting, 45 s of silence, reconnection after 250 ms to 30 s, 16 MiB an event.
+    pub const DEFAULT: Self = Self {
+        connect: Duration::from_secs(10),
+        liveness: Duration::from_secs(45),
+        backoff_min: Duration::from_millis(250),
+        backoff_max: Duration::from_secs(30),
+        frame_bytes_max: FRAME_BYTES_MAX,
+    };
+}
+
+/// What an event stream has to say.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one value at a time, never stored in bulk"
+)]
+pub enum StreamItem {
+    /// The server greeted: from here on nothing is missed, before it anything may have been.
+    Connected,
+    /// Something happened.
+    Event(Envelope),
+    /// An event longer than the bound was dropped: what it told is lost, the connection goes on.
+    Skipped {
+        /// Its length in bytes.
+        bytes: u64,
+    },
+    /// There is no connection; the next one is tried after `retry_in`, or at once by [`Kick`].
+    Lost {
+        /// Why.
+        reason: LostReason,
+        /// Until the next try.
+        retry_in: Duration,
+    },
+}
+
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostReason {
+    /// No connection came about.
+    Unreachable,
+    /// The server refused the user name or the password.
+    Unauthorized,
+    /// Something else answers there.
+    NotOpenCode,
+    /// The server refused or failed.
+    Refused {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// No greeting came in time.
+    NoGreeting,
+    /// The server ended the stream, or the connection broke.
+    Closed,
+    /// Not a byte came for as long as the liveness limit.
+    Silent,
+    /// The caller asked for a new connection.
+    Kicked,
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => f.write_str("the server cannot be reached"),
+            Self::Unauthorized => f.write_str("the server refused the user name or the password"),
+            Self::NotOpenCode => f.write_str("what answers there is not an OpenCode server"),
+            Self::Refused { status } => write!(f, "the server refused with status {status}"),
+            Self::NoGreeting => f.write_str("the server did not greet in time"),
+            Self::Closed => f.write_str("the connection was closed"),
+            Self::Silent => f.write_str("the server fell silent"),
+            Self::Kicked => f.write_str("a new connection was asked for"),
+        }
+    }
+}
+
+/// Makes an event stream connect anew at once, for example after the computer slept.
+#[derive(Clone, Debug)]
+pub struct Kick(Arc<Notify>);
+
+impl Kick {
+    /// Asks for it. Several requests before the stream looks are one.
+    pub fn now(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// An endless subscription to the events of all directories.
+pub struct EventStream {
+    client: Client,
+    options: EventOptions,
+    kick: Arc<Notify>,
+    /// The pause before the next reconnection.
+    backoff: Duration,
+    state: State,
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream")
+            .field("client", &self.client)
+            .finish_non_exhaustive()
+    }
+}
+
+impl EventStream {
+    pub(crate) fn new(client: Client, options: EventOptions) -> Self {
+        Self {
+            client,
+            options,
+            kick: Arc::new(Notify::new()),
+            backoff: options.backoff_min,
+            state: State::Waiting {
+                until: Instant::now(),
+            },
+        }
+    }
+
+    /// A handle that makes this stream connect anew.
+    pub fn kick(&self) -> Kick {
+        Kick(Arc::clone(&self.kick))
+    }
+
+    /// The next item; connects and reconnects while it waits.
+    ///
+    /// Cancel-safe: all progress is kept in the stream, and no item is lost when the future is
+    /// dropped.
+    pub async fn next(&mut self) -> StreamItem {
+        loop {
+            let step = match &mut self.state {
+                State::Waiting { until } => wait(*until, &self.kick).await,
+                State::Connecting { opening, until } => connect(opening, *until, &self.kick).await,
+                State::Open(open) => open.next(self.options.liveness, &self.kick).await,
+            };
+            if let Some(item) = self.take(step) {
+                return item;
+            }
+        }
+    }
+
+    /// Moves on to the state that follows from `step`.
+    fn take(&mut self, step: Step) -> Option<StreamItem> {
+        match step {
+            Step::Connect => {
+                let client = self.client.clone();
+                let until = Instant::now() + self.options.connect;
+                let opening = Box::pin(async move { client.open_events().await });
+                self.state = State::Connecting { opening, until };
+                None
+            }
+            Step::Opened {
+                response,
+                greet_until,
+            } => {
+                let decoder = Decoder::new(self.options.frame_bytes_max);
+                self.state = State::Open(Open::new(response, decoder, greet_until));
+                None
+            }
+            Step::Greeted => Some(StreamItem::Connected),
+            Step::Frame(frame) => {
+                // A server that greets and hangs up again earns no quick retry; one that beats or
+                // tells of something does.
+                self.backoff = self.options.backoff_min;
+                read_frame(&frame)
+            }
+            Step::Lost(reason) => Some(self.lose(reason)),
+        }
+    }
+
+    fn lose(&mut self, reason: LostReason) -> StreamItem {
+        let retry_in = match reason {
+            LostReason::Kicked => {
+                self.backoff = self.options.backoff_min;
+                Duration::ZERO
+            }
+            // Trying a wrong password quickly looks like guessing one.
+            LostReason::Unauthorized => self.options.backoff_max,
+            LostReason::Unreachable
+            | LostReason::NotOpenCode
+            | LostReason::Refused { .. }
+            | LostReason::NoGreeting
+            | LostReason::Closed
+            | LostReason::Silent => {
+                let pause = self.backoff;
+                self.backoff = pause.saturating_mul(2).min(self.options.backoff_max);
+                pause
+            }
+        };
+        self.state = State::Waiting {
+            until: Instant::now() + retry_in,
+        };
+        tracing::debug!(%reason, ?retry_in, "event stream lost");
+        StreamItem::Lost { reason, retry_in }
+    }
+}
+
+type Opening = Pin<Box<dyn Future<Output = Result<Response, Error>> + Send>>;
+type Chunks = Pin<Box<dyn Stream<Item = Result<Vec<Frame>, reqwest::Error>> + Send>>;
+
+enum State {
+    /// Between two connections.
+    Waiting { until: Instant },
+    /// Asking for one; the greeting is due by `until`.
+    Connecting { opening: Opening, until: Instant },
+    /// Reading.
+    Open(Open),
+}
+
+/// What a state came to.
+enum Step {
+    Connect,
+    Opened {
+        response: Response,
+        greet_until: Instant,
+    },
+    Greeted,
+    Frame(Frame),
+    Lost(LostReason),
+}
+
+/// A connection that is being read.
+struct Open {
+    /// What each read of the connection completes; often nothing.
+    chunks: Chunks,
+    /// Frames that arrived together with the one returned last.
+    ready: VecDeque<Frame>,
+    last_byte: Instant,
+    /// When the greeting is due; `None` once it came.
+    greet_until: Option<Instant>,
+}
+
+impl Open {
+    fn new(response: Response, mut decoder: Decoder, greet_until: Instant) -> Self {
+        let chunks = response
+            .bytes_stream()
+            .map(move |chunk| chunk.map(|bytes| decoder.push(&bytes)));
+        Self {
+            chunks: Box::pin(chunks),
+            ready: VecDeque::new(),
+            last_byte: Instant::now(),
+            greet_until: Some(greet_until),
+        }
+    }
+
+    async fn next(&mut self, liveness: Duration, kick: &Notify) -> Step {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                if self.greet_until.is_some() && is_greeting(&frame) {
+                    self.greet_until = None;
+                    return Step::Greeted;
+                }
+                return Step::Frame(frame);
+            }
+            let silent_at = self.last_byte + liveness;
+            let until = self
+                .greet_until
+                .map_or(silent_at, |greet| greet.min(silent_at));
+            let chunk = tokio::select! {
+                biased;
+                () = kick.notified() => return Step::Lost(LostReason::Kicked),
+                // Polls the bytes first: what has arrived counts, however late it is looked at.
+                chunk = timeout_at(until, self.chunks.next()) => chunk,
+            };
+            match chunk {
+                Ok(Some(Ok(frames))) => {
+                    self.last_byte = Instant::now();
+                    self.ready.extend(frames);
+                }
+                Ok(Some(Err(_)) | None) => return Step::Lost(LostReason::Closed),
+                Err(_) if self.greet_until.is_some() => return Step::Lost(LostReason::NoGreeting),
+                Err(_) => return Step::Lost(LostReason::Silent),
+            }
+        }
+    }
+}
+
+async fn wait(until: Instant, kick: &Notify) -> Step {
+    tokio::select! {
+        () = kick.notified() => {}
+        () = sleep_until(until) => {}
+    }
+    Step::Connect
+}
+
+async fn connect(opening: &mut Opening, until: Instant, kick: &Notify) -> Step {
+    let opened = tokio::select! {
+        biased;
+        () = kick.notified() => return Step::Connect,
+        opened = timeout_at(until, opening) => opened,
+    };
+    match opened {
+        Ok(Ok(response)) => Step::Opened {
+            response,
+            greet_until: until,
+        },
+        Ok(Err(error)) => Step::Lost(reason_of(&error)),
+        Err(_) => Step::Lost(LostReason::NoGreeting),
+    }
+}
+
+fn reason_of(error: &Error) -> LostReason {
+    match error.kind() {
+        Kind::Unreachable | Kind::Timeout | Kind::BadTarget => LostReason::Unreachable,
+        Kind::Unauthorized => LostReason::Unauthorized,
+        Kind::Rejected { status } | Kind::Server { status } => {
+            LostReason::Refused { status: *status }
+        }
+        Kind::NotFound
+        | Kind::NotOpenCode
+        | Kind::Malformed
+        | Kind::TooLarge
+        | Kind::TooOld { .. }
+        | Kind::MalformedId => LostReason::NotOpenCode,
+    }
+}
+
+fn is_greeting(frame: &Frame) -> bool {
+    match frame {
+        Frame::Data(data) => matches!(
+            parse_frame(data),
+            Parsed::Event(Envelope {
+                event: Event::ServerConnected,
+                ..
+            })
+        ),
+        Frame::Oversize { .. } => false,
+    }
+}
+
+fn read_frame(frame: &Frame) -> Option<StreamItem> {
+    match frame {
+        Frame::Oversize { bytes } => {
+            tracing::warn!(bytes, "an event longer than the bound was dropped");
+            Some(StreamItem::Skipped { bytes: *bytes })
+        }
+        Frame::Data(data) => match parse_frame(data) {
+            Parsed::Event(envelope) => Some(StreamItem::Event(envelope)),
+            Parsed::Unwanted => None,
+            Parsed::Malformed => {
+                tracing::debug!(bytes = data.len(), "a frame that is no event was dropped");
+                None
+            }
+        },
+    }
+}
