@@ -1,2 +1,98 @@
-//! The openchamber command: session goals for OpenCode from the terminal.
-fn main() {}
+//! The `openchamber` command: session goals for OpenCode from the terminal.
+//!
+//! It shows and asks; every rule of the loop is in `goal-core` and `goal-engine`. `args` is what
+//! can be typed, `verbs` does it, `locales/en.json` holds every word a person reads.
+
+#[macro_use]
+mod words;
+
+mod args;
+mod connect;
+mod failure;
+mod json;
+mod limits;
+mod objective;
+mod output;
+mod render;
+mod signals;
+mod text;
+mod timeline;
+mod verbs;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Common, Level};
+use crate::failure::{Exit, Failure, Stop};
+use crate::output::Output;
+
+/// How long tasks that still run may take once the command is done: none of them matters then.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+fn main() -> ExitCode {
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&typed) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, &typed),
+    };
+    let mut output = Output::new(cli.common.json);
+    let result = run(cli, &mut output);
+    let exit = output.end(result);
+    ExitCode::from(exit.code())
+}
+
+fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
+    log_to_stderr(&cli.common);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::system(&error))?;
+    let result = runtime.block_on(verbs::run(cli, output));
+    runtime.shutdown_timeout(FAREWELL);
+    result
+}
+
+/// What clap answers by itself: help and version, or what is wrong with the line.
+fn refuse(error: &clap::Error, typed: &[OsString]) -> ExitCode {
+    if !error.use_stderr() {
+        // Nobody is left to be told that the help could not be printed.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let json = typed
+        .iter()
+        .take_while(|argument| *argument != "--")
+        .any(|argument| argument == "--json");
+    if json {
+        let failure = Failure::usage(args::first_paragraph(error));
+        let exit = Output::new(json).end(Err(failure.into()));
+        return ExitCode::from(exit.code());
+    }
+    let _ = error.print();
+    ExitCode::from(Exit::Usage.code())
+}
+
+/// Our own crates at the level asked for; of foreign ones only warnings, because what an HTTP
+/// library logs below that carries what people wrote.
+fn log_to_stderr(common: &Common) {
+    let level = common.log.name();
+    let foreign = match common.log {
+        Level::Off => "off",
+        Level::Error => "error",
+        Level::Warn | Level::Info | Level::Debug | Level::Trace => "warn",
+    };
+    let directives = format!(
+        "{foreign},openchamber={level},goal_engine={level},goal_core={level},\
+         opencode_client={level}"
+    );
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(directives))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .finish();
+    // Only a second call in one process fails.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}

@@ -1,0 +1,381 @@
+//! What can be typed. Values whose refusal has a code of its own (budgets, limits, objectives)
+//! come as text and are read behind this door, by `objective`, `limits` and [`budget`].
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use goal_core::goal::{SAFE_INTEGER_MAX, SessionId};
+use goal_core::objective::valid_session_id;
+use goal_engine::error::Code;
+
+use crate::failure::Failure;
+use crate::limits::LimitFlags;
+
+/// Widest line of a help text.
+const HELP_COLUMNS: usize = 100;
+
+/// Longest `--timeout`, in seconds: a year.
+const TIMEOUT_SECONDS_MAX: i64 = 365 * 24 * 60 * 60;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "openchamber",
+    version,
+    about = say!("help.about"),
+    max_term_width = HELP_COLUMNS,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) area: Area,
+}
+
+/// What every verb takes.
+#[derive(Args, Debug)]
+pub(crate) struct Common {
+    #[arg(long, global = true, help = say!("help.json"), help_heading = say!("help.output"))]
+    pub(crate) json: bool,
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        default_value = "warn",
+        help = say!("help.log"),
+        help_heading = say!("help.output")
+    )]
+    pub(crate) log: Level,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+/// Where the server and our own files are. The password has no flag: the list of processes, which
+/// everybody on the machine can read, would show it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = say!("help.connection"))]
+pub(crate) struct Connection {
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "OPENCODE_SERVER_URL",
+        hide_env_values = true,
+        help = say!("help.server")
+    )]
+    pub(crate) server: Option<String>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "OPENCODE_SERVER_USERNAME",
+        hide_env_values = true,
+        help = say!("help.username")
+    )]
+    pub(crate) username: Option<String>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "OPENCHAMBER_DATA_DIR",
+        hide_env_values = true,
+        help = say!("help.dataDir")
+    )]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Area {
+    #[command(
+        about = say!("help.goal.about"),
+        long_about = say!("help.goal.long"),
+        after_help = say!("help.goal.exits"),
+        arg_required_else_help = true
+    )]
+    Goal {
+        #[command(subcommand)]
+        verb: Verb,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    #[command(
+        about = say!("help.serve.about"),
+        long_about = say!("help.serve.long"),
+        after_long_help = say!("help.serve.examples")
+    )]
+    Serve(Box<Serve>),
+    #[command(
+        about = say!("help.start.about"),
+        long_about = say!("help.start.long"),
+        after_long_help = say!("help.start.examples")
+    )]
+    Start(Start),
+    #[command(
+        about = say!("help.show.about"),
+        long_about = say!("help.show.long"),
+        after_long_help = say!("help.show.examples")
+    )]
+    Show(OneSession),
+    #[command(
+        about = say!("help.list.about"),
+        long_about = say!("help.list.long"),
+        after_long_help = say!("help.list.examples")
+    )]
+    List,
+    #[command(
+        about = say!("help.watch.about"),
+        long_about = say!("help.watch.long"),
+        after_long_help = say!("help.watch.examples")
+    )]
+    Watch(Watch),
+    #[command(
+        about = say!("help.why.about"),
+        long_about = say!("help.why.long"),
+        after_long_help = say!("help.why.examples")
+    )]
+    Why(OneSession),
+    #[command(
+        about = say!("help.pause.about"),
+        long_about = say!("help.pause.long"),
+        after_long_help = say!("help.pause.examples")
+    )]
+    Pause(OneSession),
+    #[command(
+        about = say!("help.resume.about"),
+        long_about = say!("help.resume.long"),
+        after_long_help = say!("help.resume.examples")
+    )]
+    Resume(Resume),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    #[arg(
+        long,
+        value_name = "PATH",
+        help = say!("help.serve.opencode"),
+        help_heading = say!("help.managed")
+    )]
+    pub(crate) opencode: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "DIR",
+        help = say!("help.serve.dir"),
+        help_heading = say!("help.managed")
+    )]
+    pub(crate) dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) limits: LimitFlags,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct OneSession {
+    #[arg(value_name = "SESSION", help = say!("help.session"))]
+    pub(crate) session: String,
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("text").required(true))]
+pub(crate) struct Start {
+    #[arg(value_name = "SESSION", help = say!("help.session"))]
+    pub(crate) session: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        group = "text",
+        allow_hyphen_values = true,
+        help = say!("help.start.objective")
+    )]
+    pub(crate) objective: Option<String>,
+    #[arg(
+        long,
+        value_name = "PATH",
+        group = "text",
+        help = say!("help.start.objectiveFile")
+    )]
+    pub(crate) objective_file: Option<PathBuf>,
+    #[arg(
+        value_name = "-",
+        group = "text",
+        value_parser = ["-"],
+        hide_possible_values = true,
+        help = say!("help.start.stdin")
+    )]
+    pub(crate) stdin: Option<String>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help = say!("help.start.tokenBudget")
+    )]
+    pub(crate) token_budget: Option<String>,
+    #[arg(long, help = say!("help.start.send"))]
+    pub(crate) send: bool,
+    #[arg(long, help = say!("help.start.replace"))]
+    pub(crate) replace: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Watch {
+    #[arg(value_name = "SESSION", help = say!("help.watch.session"))]
+    pub(crate) session: Option<String>,
+    #[arg(
+        long,
+        value_name = "S",
+        value_parser = clap::value_parser!(u32).range(0..=TIMEOUT_SECONDS_MAX),
+        help = say!("help.watch.timeout")
+    )]
+    pub(crate) timeout: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Resume {
+    #[arg(value_name = "SESSION", help = say!("help.session"))]
+    pub(crate) session: String,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        conflicts_with = "no_token_budget",
+        help = say!("help.resume.tokenBudget")
+    )]
+    pub(crate) token_budget: Option<String>,
+    #[arg(long, action = ArgAction::SetTrue, help = say!("help.resume.noTokenBudget"))]
+    pub(crate) no_token_budget: bool,
+}
+
+impl Level {
+    /// The level's name in a filter.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// Reads a session id as OpenCode makes them.
+///
+/// # Errors
+/// `invalidSession`.
+pub(crate) fn session(text: &str) -> Result<SessionId, Failure> {
+    if valid_session_id(text) {
+        Ok(SessionId::new(text))
+    } else {
+        let shown = crate::text::clip(&crate::text::one_line(text), 60);
+        let message = say!("error.invalidSession.value", value = shown);
+        Err(Failure::of(Code::InvalidSession, message))
+    }
+}
+
+/// Reads a token budget: a whole number from 1 to 2^53 - 1, in digits.
+///
+/// # Errors
+/// `invalidBudget`.
+pub(crate) fn budget(text: &str) -> Result<u64, Failure> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| digits);
+    number
+        .filter(|number| (1..=SAFE_INTEGER_MAX).contains(number))
+        .ok_or_else(|| {
+            let shown = crate::text::clip(&crate::text::one_line(text), 40);
+            let message = say!(
+                "error.invalidBudget.value",
+                value = shown,
+                max = SAFE_INTEGER_MAX
+            );
+            Failure::of(Code::InvalidBudget, message)
+        })
+}
+
+/// What clap has to say about a line, without usage and tips, in one line.
+pub(crate) fn first_paragraph(error: &clap::Error) -> String {
+    let rendered = error.render().to_string();
+    let paragraph: Vec<&str> = rendered
+        .lines()
+        .take_while(|line| !line.trim().is_empty())
+        .map(str::trim)
+        .collect();
+    let joined = paragraph.join(" ");
+    joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn budgets_are_whole_numbers_of_tokens() {
+        assert_eq!(budget("1"), Ok(1));
+        assert_eq!(budget("200000"), Ok(200_000));
+        assert_eq!(budget("9007199254740991"), Ok(SAFE_INTEGER_MAX));
+        let refused = [
+            "0",
+            "-5",
+            "+5",
+            "1.5",
+            "1e5",
+            "200_000",
+            "200K",
+            "",
+            " 7",
+            "9007199254740992",
+            "99999999999999999999999",
+            "٣",
+            "NaN",
+        ];
+        for text in refused {
+            let failure = budget(text).unwrap_err();
+            assert_eq!(failure.code, "invalidBudget", "{text}");
+            assert_eq!(failure.exit, crate::failure::Exit::Usage, "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_that_name_no_session_are_refused_before_anything_is_asked() {
+        assert_eq!(session("ses_1").unwrap().as_str(), "ses_1");
+        for text in ["", "../../etc/passwd", "ses_1\u{1b}[31m", "ses 1", "abc"] {
+            let failure = session(text).unwrap_err();
+            assert_eq!(failure.code, "invalidSession", "{text:?}");
+            assert!(!failure.message.contains('\u{1b}'), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn a_flag_wins_over_its_variable_and_stands_anywhere() {
+        // The variable is an argument of the environment, so only the flag's places are shown.
+        for line in [
+            ["openchamber", "--server", "http://h:1", "goal", "list"],
+            ["openchamber", "goal", "--server", "http://h:1", "list"],
+            ["openchamber", "goal", "list", "--server", "http://h:1"],
+        ] {
+            let cli = Cli::try_parse_from(line).unwrap();
+            assert_eq!(cli.common.connection.server.as_deref(), Some("http://h:1"));
+        }
+    }
+}

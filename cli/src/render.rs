@@ -1,0 +1,333 @@
+//! What people read of a goal, in lines.
+
+use goal_core::decision::{BlockedCause, PauseCause, Settlement};
+use goal_core::goal::{Goal, RESUMED, Status};
+use goal_core::limits::Limits;
+use goal_core::time::Wall;
+use goal_engine::store::StoredDecision;
+use goal_engine::view::GoalView;
+use jiff::tz::TimeZone;
+
+use crate::text;
+use crate::words;
+
+/// Lines of an objective that are shown.
+const OBJECTIVE_LINES_MAX: usize = 6;
+
+/// Columns of the names in front of values.
+const NAME_COLUMNS: usize = 14;
+
+/// Columns of a session's title.
+pub(crate) const TITLE_COLUMNS: usize = 24;
+
+/// Columns of a note in a table.
+const NOTE_COLUMNS: usize = 60;
+
+/// What it takes to show times: now, and where the reader's clock hangs.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    pub(crate) now: Wall,
+    pub(crate) zone: TimeZone,
+}
+
+/// One goal with all there is to say.
+pub(crate) fn goal(
+    view: &GoalView,
+    objective: Option<&str>,
+    limits: &Limits,
+    clock: &Clock,
+) -> Vec<String> {
+    let goal = &view.goal;
+    let mut lines = vec![format!("{}  {}", view.session, name_of(view))];
+    let mut field = |name: String, value: String| {
+        if !value.is_empty() {
+            lines.push(format!("  {}{value}", text::column(&name, NAME_COLUMNS)));
+        }
+    };
+    field(say!("field.status"), status(goal));
+    field(say!("field.phase"), phase(view, clock.now));
+    let objective = objective.map_or_else(
+        || vec![say!("objective.missing")],
+        |objective| text::lines(objective, OBJECTIVE_LINES_MAX),
+    );
+    for (index, line) in objective.into_iter().enumerate() {
+        let name = if index == 0 {
+            say!("field.objective")
+        } else {
+            String::new()
+        };
+        field(name, line);
+    }
+    field(say!("field.note"), text::one_line(&goal.note));
+    field(say!("field.tokens"), tokens(goal));
+    field(
+        say!("field.turns"),
+        say!("turns", n = goal.turns_used, max = limits.turns_max),
+    );
+    let auditor = goal.evaluation.as_ref().map(crate::json::model);
+    field(
+        say!("field.auditedBy"),
+        text::one_line(&auditor.unwrap_or_default()),
+    );
+    let active = std::time::Duration::from_millis(goal.active_ms_at(clock.now));
+    field(say!("field.active"), text::span(active));
+    field(
+        say!("field.created"),
+        text::date(goal.created_at, &clock.zone),
+    );
+    field(
+        say!("field.updated"),
+        text::date(goal.updated_at, &clock.zone),
+    );
+    field(say!("field.folder"), text::one_line(&view.directory));
+    lines
+}
+
+/// A table of goals, active ones first, then the ones that changed last.
+pub(crate) fn list(views: &[GoalView], now: Wall) -> Vec<String> {
+    if views.is_empty() {
+        return vec![say!("list.none")];
+    }
+    let row = |cells: [&str; 5]| {
+        let [session, title, status, tokens, note] = cells;
+        let row = format!(
+            "{}  {}  {}  {}  {}",
+            text::column(session, session_columns(views)),
+            text::column(title, TITLE_COLUMNS),
+            text::column(status, status_columns()),
+            text::column(tokens, 12),
+            text::clip(note, NOTE_COLUMNS),
+        );
+        row.trim_end().to_owned()
+    };
+    let head = row([
+        &say!("field.session"),
+        &say!("field.title"),
+        &say!("field.status"),
+        &say!("field.tokens"),
+        &say!("field.note"),
+    ]);
+    let rows = views.iter().map(|view| {
+        let goal = &view.goal;
+        let status = match goal.status {
+            Status::Active => phase_name(view),
+            Status::Paused | Status::Blocked | Status::BudgetLimited | Status::Complete => {
+                words::of_code("status", goal.status.name())
+            }
+        };
+        let said = match goal.status {
+            Status::Active | Status::Complete => text::one_line(&goal.note),
+            Status::Paused | Status::Blocked | Status::BudgetLimited => reason(goal),
+        };
+        let said = if said.is_empty() {
+            waits(view, now)
+        } else {
+            said
+        };
+        row([
+            view.session.as_str(),
+            &text::one_line(&view.title),
+            &status,
+            &usage(goal),
+            &said,
+        ])
+    });
+    std::iter::once(head).chain(rows).collect()
+}
+
+/// Decisions with their times, as they come.
+pub(crate) fn decisions(recent: &[StoredDecision], zone: &TimeZone) -> Vec<String> {
+    if recent.is_empty() {
+        return vec![format!("  {}", say!("why.noDecisions"))];
+    }
+    let lines = recent.iter().map(|stored| {
+        let record = &stored.record;
+        let line = format!(
+            "  {}  {}  {}",
+            text::date(record.at, zone),
+            text::column(&words::of_code("decision", &record.kind), 16),
+            because(&record.why),
+        );
+        line.trim_end().to_owned()
+    });
+    lines.collect()
+}
+
+/// How goals are ordered for people: active ones first, then the ones that changed last.
+pub(crate) fn sort(views: &mut [GoalView]) {
+    views.sort_by(|one, other| {
+        let key = |view: &GoalView| {
+            (
+                view.goal.status != Status::Active,
+                std::cmp::Reverse(view.goal.updated_at),
+                view.session.clone(),
+            )
+        };
+        key(one).cmp(&key(other))
+    });
+}
+
+/// The session's title, or its id where it has none.
+pub(crate) fn name_of(view: &GoalView) -> String {
+    let title = text::one_line(&view.title);
+    if title.is_empty() {
+        view.session.to_string()
+    } else {
+        title
+    }
+}
+
+/// The status with its reason.
+pub(crate) fn status(goal: &Goal) -> String {
+    let status = words::of_code("status", goal.status.name());
+    match reason(goal) {
+        reason if reason.is_empty() => status,
+        reason => say!("status.because", status = status, reason = reason),
+    }
+}
+
+/// Why it stands where it stands, in the reader's language where the reason is one of the known
+/// ones (X17); a provider's or an auditor's text is shown as it is.
+pub(crate) fn reason(goal: &Goal) -> String {
+    let stored = goal.status_reason.as_str();
+    match reason_code(stored) {
+        Some(code) => words::of_code("reason", code),
+        None => text::one_line(stored),
+    }
+}
+
+/// The code of a canonical reason.
+pub(crate) fn reason_code(stored: &str) -> Option<&'static str> {
+    let of_pauses = PAUSES.iter().map(|cause| (cause.reason(), cause.code()));
+    if let Some((_, code)) = of_pauses.into_iter().find(|(reason, _)| *reason == stored) {
+        return Some(code);
+    }
+    if let Some(end) = settlements().iter().find(|end| end.reason() == stored) {
+        return Some(end.code());
+    }
+    match stored {
+        RESUMED => Some("resumed"),
+        "marked by user" => Some("markedByUser"),
+        _ => None,
+    }
+}
+
+/// What it does, why, and until when; nothing for a goal that is not active.
+pub(crate) fn phase(view: &GoalView, now: Wall) -> String {
+    if view.goal.status != Status::Active {
+        return String::new();
+    }
+    match waits(view, now) {
+        waits if waits.is_empty() => phase_name(view),
+        waits => say!("phase.facts", phase = phase_name(view), facts = waits),
+    }
+}
+
+/// The phase in words.
+pub(crate) fn phase_name(view: &GoalView) -> String {
+    words::of_code("phase", view.phase.name())
+}
+
+/// What is waited for, and how long.
+pub(crate) fn waits(view: &GoalView, now: Wall) -> String {
+    // Where phase and reason have the same words, the phase has said it.
+    let why = Some(because(&view.why)).filter(|why| *why != phase_name(view));
+    let mut facts = vec![why.unwrap_or_default(), text::one_line(&view.detail)];
+    if let Some(next) = view.next.filter(|next| *next > now) {
+        facts.push(say!("phase.until", span = text::span(next.since(now))));
+    }
+    joined(facts)
+}
+
+/// A reason code in words; nothing for none.
+pub(crate) fn because(why: &str) -> String {
+    if why.is_empty() {
+        return String::new();
+    }
+    // A decision's reason may be an occasion, a cause, a status or an audit's failure.
+    let families = ["why", "occasion", "reason", "status", "auditFailure"];
+    let known = families
+        .iter()
+        .find_map(|family| words::here().code(family, why));
+    known.map_or_else(|| text::one_line(why), str::to_owned)
+}
+
+/// Tokens used, of how many.
+pub(crate) fn tokens(goal: &Goal) -> String {
+    match goal.token_budget {
+        Some(_) => say!("tokens.of", usage = usage(goal)),
+        None => say!("tokens.used", usage = usage(goal)),
+    }
+}
+
+/// Facts in one line, empty ones left out.
+pub(crate) fn joined(facts: impl IntoIterator<Item = String>) -> String {
+    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    facts.join(" · ")
+}
+
+fn usage(goal: &Goal) -> String {
+    let used = text::tokens(goal.tokens_used);
+    match goal.token_budget {
+        Some(budget) => format!("{used}/{}", text::tokens(budget)),
+        None => used,
+    }
+}
+
+fn session_columns(views: &[GoalView]) -> usize {
+    let widest = views.iter().map(|view| text::width(view.session.as_str()));
+    widest.max().unwrap_or_default().clamp(7, 40)
+}
+
+/// As wide as the widest word that can stand there.
+fn status_columns() -> usize {
+    let phases = goal_engine::view::Phase::ALL
+        .iter()
+        .map(|phase| words::of_code("phase", phase.name()));
+    let statuses = Status::ALL
+        .iter()
+        .map(|status| words::of_code("status", status.name()));
+    let widths = phases.chain(statuses).map(|word| text::width(&word));
+    widths.max().unwrap_or_default()
+}
+
+/// Every pause of the loop.
+const PAUSES: [PauseCause; 6] = [
+    PauseCause::Aborted,
+    PauseCause::Declined,
+    PauseCause::Archived,
+    PauseCause::FirstMessageMissing,
+    PauseCause::ContextTooSmall,
+    PauseCause::NoProgress,
+];
+
+/// Every end, with its own words where it can carry another's.
+fn settlements() -> [Settlement; 10] {
+    let text = String::new;
+    let blocked = [
+        BlockedCause::TurnFailed { reason: text() },
+        BlockedCause::Cap,
+        BlockedCause::RepeatedTruncation,
+        BlockedCause::ByAudit { note: text() },
+        BlockedCause::AuditUnavailable,
+        BlockedCause::EmptyReplies,
+        BlockedCause::NoModel,
+        BlockedCause::PromptRefused { text: text() },
+    ];
+    let [a, b, c, d, e, f, g, h] = blocked.map(Settlement::Blocked);
+    [
+        Settlement::Complete,
+        Settlement::BudgetLimited,
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        g,
+        h,
+    ]
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

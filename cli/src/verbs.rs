@@ -1,0 +1,49 @@
+//! What the verbs do. Each is a question to the engine and a way to show the answer.
+
+mod change;
+mod look;
+mod serve;
+mod watch;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use goal_core::time::{Wall, millis};
+use jiff::tz::TimeZone;
+
+use crate::args::{Area, Cli, Verb};
+use crate::failure::{Exit, Stop};
+use crate::output::Output;
+use crate::render::Clock;
+
+/// Does what was typed.
+///
+/// # Errors
+/// [`Stop`]: the failure, or that nobody reads the output any more.
+pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
+    let Area::Goal { verb } = cli.area;
+    let connection = &cli.common.connection;
+    match verb {
+        Verb::Serve(args) => serve::serve(&args, connection, output).await,
+        Verb::Start(args) => change::start(&args, connection, output).await,
+        Verb::Show(args) => look::show(&args, connection, output).await,
+        Verb::List => look::list(connection, output).await,
+        Verb::Watch(args) => watch::watch(&args, connection, output).await,
+        Verb::Why(args) => look::why(&args, connection, output).await,
+        Verb::Pause(args) => change::pause(&args, connection, output).await,
+        Verb::Resume(args) => change::resume(&args, connection, output).await,
+    }
+}
+
+/// The reader's clock.
+fn clock() -> Clock {
+    Clock {
+        now: now(),
+        zone: TimeZone::system(),
+    }
+}
+
+fn now() -> Wall {
+    // A clock before 1970 is set wrongly; times are shown wrongly then, and nothing else happens.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Wall(since.map(millis).unwrap_or_default())
+}
