@@ -3,6 +3,7 @@
 use crate::goal::{SessionId, Status};
 use crate::prompt::Occasion;
 use crate::snapshot::Request;
+use crate::tail::UNNAMED_FAILURE;
 use crate::time::Mono;
 
 /// What to do about a session now.
@@ -260,7 +261,7 @@ impl BlockedCause {
             }
         };
         match self {
-            Self::TurnFailed { reason } => or(reason, "assistant turn failed"),
+            Self::TurnFailed { reason } => or(reason, UNNAMED_FAILURE),
             Self::Cap => "auto-continuation limit reached".to_owned(),
             Self::RepeatedTruncation => "repeated output truncation".to_owned(),
             Self::ByAudit { note } => or(note, "the audit found the goal blocked"),

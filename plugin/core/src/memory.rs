@@ -39,10 +39,9 @@ pub struct Memory {
     pub repeat: Option<Repeat>,
     /// The newest prompt of a person that was seen; another one grants patience anew.
     pub human: Option<MessageId>,
-    /// Compactions before this moment of the server's clock do not count (X20).
+    /// Compactions up to this moment of the server's clock do not count (X20); zero begins anew
+    /// with the next observation.
     pub compactions_from: Wall,
-    /// Nor do those before the newest message of the next observation.
-    pub anew: bool,
 }
 
 /// A prompt of ours on its way.
@@ -74,14 +73,21 @@ pub struct Repeat {
 }
 
 impl Memory {
-    /// A memory for `goal`, counting from the newest message at `newest`.
+    /// A memory for `goal`, counting compactions from the newest message at `newest`; zero counts
+    /// them from the newest message of the first observation.
     #[must_use]
     pub fn fresh(goal: &GoalId, newest: Wall) -> Self {
         Self {
             goal: Some(goal.clone()),
             compactions_from: newest,
-            anew: true,
             ..Self::default()
+        }
+    }
+
+    /// Compactions count from the newest message of the first observation on.
+    pub fn begin(&mut self, newest: Wall) {
+        if self.compactions_from == Wall(0) {
+            self.compactions_from = newest;
         }
     }
 
@@ -93,10 +99,10 @@ impl Memory {
         self.compactions_from = self.compactions_from.max(newest);
     }
 
-    /// A Resume goes over everything that waited for one.
+    /// A Resume goes over everything that waited for one; `newest` as for [`Memory::fresh`].
     pub fn resumed(&mut self, newest: Wall) {
         self.grant_patience(newest);
-        self.anew = true;
+        self.compactions_from = newest;
         self.continued_at = None;
         self.stale = false;
         self.stalled = false;
@@ -123,13 +129,6 @@ impl Memory {
             self.grant_patience(created);
         }
         self.human = Some(id.clone());
-    }
-
-    /// Notes the newest message: after a restart or a Resume the row of compactions begins there.
-    pub fn observe_newest(&mut self, newest: Wall) {
-        if std::mem::take(&mut self.anew) {
-            self.compactions_from = self.compactions_from.max(newest);
-        }
     }
 
     /// Notes the tail of a cycle that found the session quiet.

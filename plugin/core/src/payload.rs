@@ -3,9 +3,12 @@
 //! Reading never fails on foreign or malformed metadata: what is no goal is none. Writing touches
 //! `openchamber.goal` alone and keeps everything else byte for byte.
 
+use std::fmt;
+
 use indexmap::IndexMap;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Number, json};
 
 use crate::goal::{
     ContinuedAfter, Goal, GoalId, MessageId, ModelRef, ResumedOver, RevertId, SAFE_INTEGER_MAX,
@@ -15,6 +18,7 @@ use crate::limits::Limits;
 use crate::text;
 use crate::time::Wall;
 
+/// An object whose values stay the text they are: what we do not know is never parsed.
 type Raw = IndexMap<String, Box<RawValue>>;
 
 const NAMESPACE: &str = "openchamber";
@@ -34,9 +38,7 @@ pub enum CorruptMetadata {
 pub fn read(metadata: &str, limits: &Limits) -> Option<Goal> {
     let top: Raw = serde_json::from_str(metadata).ok()?;
     let ours: Raw = serde_json::from_str(top.get(NAMESPACE)?.get()).ok()?;
-    let fields: Map<String, Value> = serde_json::from_str(ours.get(GOAL)?.get()).ok()?;
-    let raw: Raw = serde_json::from_str(ours.get(GOAL)?.get()).ok()?;
-    goal_of(&fields, &raw, limits)
+    goal_of(&serde_json::from_str(ours.get(GOAL)?.get()).ok()?, limits)
 }
 
 /// Writes `goal` into a session's metadata, or takes the goal out with `None`. Metadata that is
@@ -51,14 +53,16 @@ pub fn write(metadata: Option<&str>, goal: Option<&Goal>) -> Result<String, Corr
         object(top.get(NAMESPACE).map(|raw| raw.get())).ok_or(CorruptMetadata::Namespace)?;
     match goal {
         Some(goal) => {
-            ours.insert(GOAL.to_owned(), raw(&Value::Object(fields_of(goal))));
+            ours.insert(GOAL.to_owned(), raw(&fields_of(goal)));
+            top.insert(NAMESPACE.to_owned(), raw(&ours));
         }
         None => {
-            ours.shift_remove(GOAL);
+            if ours.shift_remove(GOAL).is_some() {
+                top.insert(NAMESPACE.to_owned(), raw(&ours));
+            }
         }
     }
-    top.insert(NAMESPACE.to_owned(), raw_of(&ours));
-    Ok(raw_of(&top).get().to_owned())
+    Ok(raw(&top).get().to_owned())
 }
 
 fn object(json: Option<&str>) -> Option<Raw> {
@@ -68,16 +72,12 @@ fn object(json: Option<&str>) -> Option<Raw> {
     }
 }
 
-fn raw(value: &Value) -> Box<RawValue> {
-    raw_of(value)
-}
-
 /// Values built here always have a JSON form; the fallback keeps the types honest.
-fn raw_of<T: serde::Serialize>(value: &T) -> Box<RawValue> {
+fn raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 23] = [
     "id",
     "objective",
     "objectiveFile",
@@ -100,21 +100,20 @@ const KNOWN: [&str; 22] = [
     "continuedAfter",
     "resumedOver",
     "firstMessageID",
+    "activeMs",
 ];
-const ACTIVE_MS: &str = "activeMs";
 
-fn goal_of(fields: &Map<String, Value>, raw: &Raw, limits: &Limits) -> Option<Goal> {
+fn goal_of(fields: &Raw, limits: &Limits) -> Option<Goal> {
     let id = text_of(fields, "id").filter(|id| !id.trim().is_empty())?;
-    let status = Status::parse(fields.get("status")?.as_str()?)?;
-    let objective_file = fields.get("objectiveFile") == Some(&Value::Bool(true));
-    let objective = text::clamp_owned(
-        text_of(fields, "objective").unwrap_or_default(),
-        limits.objective_max,
-    );
+    let status = Status::parse(&text_of(fields, "status")?)?;
+    let objective_file = fields
+        .get("objectiveFile")
+        .is_some_and(|raw| raw.get() == "true");
+    let clamped = |name, max| text::clamp_owned(text_of(fields, name).unwrap_or_default(), max);
+    let objective = clamped("objective", limits.objective_max);
     if objective.trim().is_empty() && !objective_file {
         return None;
     }
-    let clamped = |name, max| text::clamp_owned(text_of(fields, name).unwrap_or_default(), max);
     Some(Goal {
         id: GoalId::new(id),
         objective,
@@ -137,27 +136,32 @@ fn goal_of(fields: &Map<String, Value>, raw: &Raw, limits: &Limits) -> Option<Go
         continued_after: continued_after(fields),
         resumed_over: resumed_over(fields),
         first_message: id_of(fields, "firstMessageID").map(MessageId::new),
-        active_ms: count(fields, ACTIVE_MS),
+        active_ms: count(fields, "activeMs"),
         unknown: Unknown(
-            raw.iter()
-                .filter(|(name, _)| !KNOWN.contains(&name.as_str()) && name.as_str() != ACTIVE_MS)
+            fields
+                .iter()
+                .filter(|(name, _)| !KNOWN.contains(&name.as_str()))
                 .map(|(name, value)| (name.clone(), value.get().to_owned()))
                 .collect(),
         ),
     })
 }
 
-fn text_of(fields: &Map<String, Value>, name: &str) -> Option<String> {
-    fields.get(name)?.as_str().map(str::to_owned)
+fn text_of(fields: &Raw, name: &str) -> Option<String> {
+    let text: Text = serde_json::from_str(fields.get(name)?.get()).ok()?;
+    Some(text.0)
 }
 
-fn id_of(fields: &Map<String, Value>, name: &str) -> Option<String> {
+fn id_of(fields: &Raw, name: &str) -> Option<String> {
     text_of(fields, name).filter(|id| !id.is_empty())
 }
 
 /// A counter: whatever is not a finite number above zero counts as zero, fractions are cut (R4).
-fn count(fields: &Map<String, Value>, name: &str) -> u64 {
-    let Some(Value::Number(number)) = fields.get(name) else {
+fn count(fields: &Raw, name: &str) -> u64 {
+    let number = fields
+        .get(name)
+        .and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let Some(number): Option<Number> = number else {
         return 0;
     };
     if let Some(whole) = number.as_u64() {
@@ -177,97 +181,119 @@ fn count(fields: &Map<String, Value>, name: &str) -> u64 {
     whole
 }
 
-fn small_count(fields: &Map<String, Value>, name: &str) -> u32 {
+fn small_count(fields: &Raw, name: &str) -> u32 {
     u32::try_from(count(fields, name)).unwrap_or(u32::MAX)
 }
 
-fn evaluation(fields: &Map<String, Value>) -> Option<ModelRef> {
+fn evaluation(fields: &Raw) -> Option<ModelRef> {
     Some(ModelRef {
         provider: id_of(fields, "evaluationProviderID")?,
         model: id_of(fields, "evaluationModelID")?,
     })
 }
 
-fn continued_after(fields: &Map<String, Value>) -> Option<ContinuedAfter> {
-    let step = fields.get("continuedAfter")?.as_object()?;
-    let tail = id_of(step, "tail")?;
+fn continued_after(fields: &Raw) -> Option<ContinuedAfter> {
+    let step: Raw = serde_json::from_str(fields.get("continuedAfter")?.get()).ok()?;
+    let tail = id_of(&step, "tail")?;
     Some(ContinuedAfter {
         tail: MessageId::new(tail),
-        at: Wall(count(step, "at")),
+        at: Wall(count(&step, "at")),
     })
 }
 
-fn resumed_over(fields: &Map<String, Value>) -> Option<ResumedOver> {
-    let over = fields.get("resumedOver")?.as_object()?;
+fn resumed_over(fields: &Raw) -> Option<ResumedOver> {
+    let over: Raw = serde_json::from_str(fields.get("resumedOver")?.get()).ok()?;
     Some(ResumedOver {
-        tail: id_of(over, "tail").map(MessageId::new),
-        revert: id_of(over, "revert").map(RevertId::new),
+        tail: id_of(&over, "tail").map(MessageId::new),
+        revert: id_of(&over, "revert").map(RevertId::new),
     })
 }
 
-fn fields_of(goal: &Goal) -> Map<String, Value> {
+/// A JSON string. Other clients cut texts between the halves of a surrogate pair; a half that no
+/// text can hold becomes replacement characters, so that it does not hide the goal.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl Visitor<'_> for TextVisitor {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Text, E> {
+        Ok(Text(String::from_utf8_lossy(bytes).into_owned()))
+    }
+}
+
+fn fields_of(goal: &Goal) -> Raw {
     let mut fields = required_fields(goal);
-    let mut put = |name: &str, value: Option<Value>| {
+    let mut put = |name: &str, value: Option<Box<RawValue>>| {
         if let Some(value) = value {
             fields.insert(name.to_owned(), value);
         }
     };
+    let model = goal.evaluation.as_ref();
     put(
         "evaluationProviderID",
-        goal.evaluation.as_ref().map(|model| json!(model.provider)),
+        model.map(|model| raw(&model.provider)),
     );
-    put(
-        "evaluationModelID",
-        goal.evaluation.as_ref().map(|model| json!(model.model)),
-    );
+    put("evaluationModelID", model.map(|model| raw(&model.model)));
     put(
         "lastAccountedMessageID",
-        goal.last_accounted.as_ref().map(|id| json!(id.as_str())),
+        goal.last_accounted.as_ref().map(|id| raw(&id.as_str())),
     );
     put(
         "sessionID",
-        goal.session_id.as_ref().map(|id| json!(id.as_str())),
+        goal.session_id.as_ref().map(|id| raw(&id.as_str())),
     );
     put(
         "firstMessageID",
-        goal.first_message.as_ref().map(|id| json!(id.as_str())),
+        goal.first_message.as_ref().map(|id| raw(&id.as_str())),
     );
     put(
         "continuedAfter",
         goal.continued_after
             .as_ref()
-            .map(|step| json!({ "tail": step.tail.as_str(), "at": step.at.0 })),
+            .map(|step| raw(&json!({ "tail": step.tail.as_str(), "at": step.at.0 }))),
     );
     put(
         "resumedOver",
         goal.resumed_over.as_ref().map(resumed_over_json),
     );
-    put(ACTIVE_MS, Some(json!(goal.active_ms)));
+    put("activeMs", Some(raw(&goal.active_ms)));
     for (name, value) in &goal.unknown.0 {
-        if let Ok(value) = serde_json::from_str(value) {
-            fields.insert(name.clone(), value);
+        if let Ok(value) = RawValue::from_string(value.clone()) {
+            fields.entry(name.clone()).or_insert(value);
         }
     }
     fields
 }
 
-fn required_fields(goal: &Goal) -> Map<String, Value> {
+fn required_fields(goal: &Goal) -> Raw {
     let fields = [
-        ("id", json!(goal.id.as_str())),
-        ("objective", json!(goal.objective)),
-        ("objectiveFile", json!(goal.objective_file)),
-        ("status", json!(goal.status.name())),
-        ("tokenBudget", json!(goal.token_budget)),
-        ("tokensUsed", json!(goal.tokens_used)),
-        ("tokensBaseline", json!(goal.tokens_baseline)),
-        ("tokensCommitted", json!(goal.tokens_committed)),
-        ("turnsUsed", json!(goal.turns_used)),
-        ("blockedStreak", json!(goal.blocked_streak)),
-        ("auditFailStreak", json!(goal.audit_fail_streak)),
-        ("note", json!(goal.note)),
-        ("statusReason", json!(goal.status_reason)),
-        ("createdAt", json!(goal.created_at.0)),
-        ("updatedAt", json!(goal.updated_at.0)),
+        ("id", raw(&goal.id.as_str())),
+        ("objective", raw(&goal.objective)),
+        ("objectiveFile", raw(&goal.objective_file)),
+        ("status", raw(&goal.status.name())),
+        ("tokenBudget", raw(&goal.token_budget)),
+        ("tokensUsed", raw(&goal.tokens_used)),
+        ("tokensBaseline", raw(&goal.tokens_baseline)),
+        ("tokensCommitted", raw(&goal.tokens_committed)),
+        ("turnsUsed", raw(&goal.turns_used)),
+        ("blockedStreak", raw(&goal.blocked_streak)),
+        ("auditFailStreak", raw(&goal.audit_fail_streak)),
+        ("note", raw(&goal.note)),
+        ("statusReason", raw(&goal.status_reason)),
+        ("createdAt", raw(&goal.created_at.0)),
+        ("updatedAt", raw(&goal.updated_at.0)),
     ];
     fields
         .into_iter()
@@ -275,13 +301,14 @@ fn required_fields(goal: &Goal) -> Map<String, Value> {
         .collect()
 }
 
-fn resumed_over_json(over: &ResumedOver) -> Value {
-    let mut fields = Map::new();
-    if let Some(tail) = &over.tail {
-        fields.insert("tail".to_owned(), json!(tail.as_str()));
-    }
-    if let Some(revert) = &over.revert {
-        fields.insert("revert".to_owned(), json!(revert.as_str()));
-    }
-    Value::Object(fields)
+fn resumed_over_json(over: &ResumedOver) -> Box<RawValue> {
+    let sides = [
+        ("tail", over.tail.as_ref().map(MessageId::as_str)),
+        ("revert", over.revert.as_ref().map(RevertId::as_str)),
+    ];
+    let named: IndexMap<&str, &str> = sides
+        .into_iter()
+        .filter_map(|(name, id)| Some((name, id?)))
+        .collect();
+    raw(&named)
 }

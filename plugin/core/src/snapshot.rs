@@ -134,7 +134,7 @@ impl Snapshot {
         };
         let tail = Tail::read(&reading.timeline, context);
         if let Some(newest) = reading.timeline.messages().last() {
-            memory.observe_newest(newest.created);
+            memory.begin(newest.created);
         }
         memory.observe_human(tail::newest_human_prompt(&reading.timeline, context));
         memory.observe(&tail, !reading.first_message_exists, now);

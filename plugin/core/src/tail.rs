@@ -134,7 +134,10 @@ impl Tail {
 
 /// When a message ended, else when it was created.
 pub(crate) fn end_time(message: &Message) -> Wall {
-    message.step().and_then(|step| step.completed).unwrap_or(message.created)
+    message
+        .step()
+        .and_then(|step| step.completed)
+        .unwrap_or(message.created)
 }
 
 /// The newest prompt that is not a continuation of this goal, and when it was created. `None`
@@ -152,7 +155,10 @@ pub fn newest_human_prompt<'a>(
         .filter(|message| message.is_prompt())
         .find(|message| continuation::answered_tail(timeline, &message.id, context).is_none())
         .filter(|message| {
-            let mut before = timeline.messages().iter().take_while(|m| m.id != message.id);
+            let mut before = timeline
+                .messages()
+                .iter()
+                .take_while(|m| m.id != message.id);
             before.any(|m| m.step().is_some())
         })
         .map(|message| (&message.id, message.created))
@@ -247,11 +253,14 @@ fn overflowed(timeline: &Timeline, message: &Message, context: TailContext<'_>) 
     marked || (newest && context.overflow_seen)
 }
 
+/// What an unnamed failure is called (R49).
+pub(crate) const UNNAMED_FAILURE: &str = "assistant turn failed";
+
 /// "name: text", whichever of the two is there (R49, X20).
 fn failure_reason(error: &TurnError) -> String {
     match (error.name.trim(), error.text.trim()) {
         (name, "") => name.to_owned(),
-        ("", text) => text.to_owned(),
+        ("", text) => format!("{UNNAMED_FAILURE}: {text}"),
         (name, text) => format!("{name}: {text}"),
     }
 }

@@ -49,12 +49,7 @@ fn r33_the_baseline_is_the_newest_turn_before_the_goal() {
             "u u1; a a1 < u1 stop 'x' 120t",
             "120 0 0 a1",
         ),
-        (
-            "nothing since",
-            "created=4500",
-            before,
-            "0 300 0 -",
-        ),
+        ("nothing since", "created=4500", before, "0 300 0 -"),
         (
             "the newest, not the largest (D3)",
             "created=4500",
@@ -127,7 +122,8 @@ fn x21_messages_without_tokens_are_no_baseline() {
         ("failed", "a e < u2 err=APIError"),
         ("shell", "a e < u2 shell tool=bash=0"),
     ] {
-        let line = format!("u u1; a a1 < u1 stop 'x' 500t; u u2; {empty}; u u3; a a3 < u3 stop 'x' 620t");
+        let line =
+            format!("u u1; a a1 < u1 stop 'x' 500t; u u2; {empty}; u u3; a a3 < u3 stop 'x' 620t");
         check(&[(name, "created=4900", &line, "120 500 0 a3")]);
     }
 }
@@ -399,6 +395,10 @@ fn x21_older_messages_are_asked_for_until_the_cursor_or_a_baseline_is_found() {
         ),
         ("nothing was read", "", "", true),
     ] {
-        assert_eq!(needs_older(&goal(line), &timeline(messages)), expected, "{name}");
+        assert_eq!(
+            needs_older(&goal(line), &timeline(messages)),
+            expected,
+            "{name}"
+        );
     }
 }

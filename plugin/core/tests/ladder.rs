@@ -108,7 +108,10 @@ fn x23_the_rungs_stand_in_order() {
     };
     step(&|_| (), rest(Why::Disabled));
     step(&|s| s.enabled = true, rest(Why::Inherited));
-    step(&|s| s.inherited = false, rest(Why::NotActive(Status::Paused)));
+    step(
+        &|s| s.inherited = false,
+        rest(Why::NotActive(Status::Paused)),
+    );
     step(
         &|s| s.goal.status = Status::Active,
         Decision::Pause(PauseCause::Archived),
@@ -147,7 +150,10 @@ fn x23_the_rungs_stand_in_order() {
         OVER_BUDGET,
     );
     step(&|s| s.goal.token_budget = None, FINISH);
-    step(&|s| s.goal.continued_after = None, blocked(BlockedCause::Cap));
+    step(
+        &|s| s.goal.continued_after = None,
+        blocked(BlockedCause::Cap),
+    );
     step(
         &|s| s.goal.turns_used = 19,
         blocked(BlockedCause::RepeatedTruncation),
@@ -156,7 +162,10 @@ fn x23_the_rungs_stand_in_order() {
         &|s| s.messages = SQUEEZED.to_owned(),
         Decision::Pause(PauseCause::ContextTooSmall),
     );
-    step(&|s| s.messages = SUMMARY.to_owned(), go_on(Occasion::Compacted));
+    step(
+        &|s| s.messages = SUMMARY.to_owned(),
+        go_on(Occasion::Compacted),
+    );
     step(
         &|s| {
             s.messages = HOLLOW.to_owned();
@@ -326,11 +335,7 @@ fn x21_the_first_message_is_waited_for_sixty_seconds() {
             s.untouched = untouched;
         })
     };
-    let waits = |left| {
-        rest(Why::FirstMessageMissing {
-            until: later(left),
-        })
-    };
+    let waits = |left| rest(Why::FirstMessageMissing { until: later(left) });
     check_scenes(vec![
         ("just looked", missing(0), waits(60_000)),
         ("nearly over", missing(59_999), waits(1)),
@@ -480,11 +485,7 @@ fn x18_our_own_unanswered_message() {
         ("after a restart", ours(None), RESEND),
         ("never sent again", ours(sent(0, false)), RESEND),
         ("sent again once", ours(sent(1, false)), RESEND),
-        (
-            "sent again twice",
-            ours(sent(2, false)),
-            rest(Why::Stalled),
-        ),
+        ("sent again twice", ours(sent(2, false)), rest(Why::Stalled)),
         (
             "stalled already",
             ours(sent(0, false)).with(|s| s.memory.stalled = true),
@@ -663,7 +664,8 @@ fn r43_r45_r46_x12_stops_pause_and_a_resume_goes_over_one() {
 
 #[test]
 fn x12_a_provider_retry_that_ended_in_idle_was_stopped() {
-    let stopped = |goal: &str, tail: &str| scene(goal, tail).with(|s| s.memory.retry_stopped = true);
+    let stopped =
+        |goal: &str, tail: &str| scene(goal, tail).with(|s| s.memory.retry_stopped = true);
     let pause = Decision::Pause(PauseCause::Aborted);
     check_scenes(vec![
         ("whatever the tail", stopped("", DONE), pause.clone()),
@@ -685,18 +687,8 @@ fn x12_a_provider_retry_that_ended_in_idle_was_stopped() {
 fn r49_r53_a_failure_blocks_and_no_resume_goes_over_it() {
     check(&[
         ("failed", "", FAILED, turn_failed()),
-        (
-            "resumed",
-            "reason=resumed over=a1",
-            FAILED,
-            turn_failed(),
-        ),
-        (
-            "persisted",
-            "turns=1 step=a1",
-            FAILED,
-            turn_failed(),
-        ),
+        ("resumed", "reason=resumed over=a1", FAILED, turn_failed()),
+        ("persisted", "turns=1 step=a1", FAILED, turn_failed()),
         (
             "with budget and cap spent",
             "turns=20 budget=1 used=1",
@@ -720,6 +712,7 @@ fn r49_r53_a_failure_blocks_and_no_resume_goes_over_it() {
     assert_eq!(reason("APIError:down"), "APIError: down");
     assert_eq!(reason("APIError"), "APIError");
     assert_eq!(reason(""), "assistant turn failed");
+    assert_eq!(reason(":down"), "assistant turn failed: down");
 }
 
 #[test]
@@ -950,9 +943,8 @@ fn x20_two_seconds_lie_between_two_continuations() {
         (SUMMARY, go_on(Occasion::Compacted)),
         (TOOLS, go_on(Occasion::Interrupted)),
     ] {
-        let after = |ms| {
-            scene("", messages).with(|s| s.memory.continued_at = Some(Mono(NOW.0 - ms)))
-        };
+        let after =
+            |ms| scene("", messages).with(|s| s.memory.continued_at = Some(Mono(NOW.0 - ms)));
         let wait = rest(Why::Patience { until: later(1) });
         assert_eq!(after(1_999).decide(), wait, "{messages}");
         assert_eq!(after(2_000).decide(), expected, "{messages}");
@@ -973,9 +965,19 @@ fn x20_equal_audits_double_the_distance() {
             });
         })
     };
-    for (count, distance) in [(1, 2_000), (2, 2_000), (3, 30_000), (4, 60_000), (5, 120_000)] {
+    for (count, distance) in [
+        (1, 2_000),
+        (2, 2_000),
+        (3, 30_000),
+        (4, 60_000),
+        (5, 120_000),
+    ] {
         let wait = rest(Why::Patience { until: later(1) });
-        assert_eq!(after(count, distance - 1).decide(), wait, "{count} equal audits");
+        assert_eq!(
+            after(count, distance - 1).decide(),
+            wait,
+            "{count} equal audits"
+        );
         assert_eq!(after(count, distance).decide(), Decision::Audit, "{count}");
     }
     let off = after(5, 2_000).with(|s| s.limits.repeat_slow = 0);
@@ -984,7 +986,10 @@ fn x20_equal_audits_double_the_distance() {
     let first = first.with(|s| s.memory.continued_at = None);
     assert_eq!(first.decide(), Decision::Audit, "nothing was sent yet");
     let endless = after(u32::MAX, NOW.0);
-    assert!(matches!(endless.decide(), Decision::Rest(Why::Patience { .. })));
+    assert!(matches!(
+        endless.decide(),
+        Decision::Rest(Why::Patience { .. })
+    ));
 }
 
 #[test]

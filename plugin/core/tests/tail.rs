@@ -101,16 +101,11 @@ fn r48_the_error_is_looked_at_before_the_finish() {
             failed("APIError"),
             last,
         ),
-        (
-            "c: blank name",
-            "u u1; a a1 < u1 err=",
-            failed(""),
-            last,
-        ),
+        ("c: blank name", "u u1; a a1 < u1 err=", failed(""), last),
         (
             "c: text alone",
             "u u1; a a1 < u1 err=:down",
-            failed("down"),
+            failed("assistant turn failed: down"),
             last,
         ),
         (
@@ -139,12 +134,7 @@ fn r48_the_error_is_looked_at_before_the_finish() {
 fn x12_stops() {
     use TailKind::{Aborted, Compacted, Declined, Finished, Interrupted};
     check(&[
-        (
-            "a blank end",
-            "u u1; a a1 < u1",
-            Aborted,
-            Some("a1"),
-        ),
+        ("a blank end", "u u1; a a1 < u1", Aborted, Some("a1")),
         (
             "a blank end with words and tools",
             "u u1; a a1 < u1 'half' tool=bash=0",
@@ -258,8 +248,18 @@ fn r60_x20_summaries_and_empty_turns() {
             Compacted,
             Some("s"),
         ),
-        ("no word, no tool", "u u1; a a1 < u1 stop", Hollow, Some("a1")),
-        ("blank words", "u u1; a a1 < u1 stop ' '", Hollow, Some("a1")),
+        (
+            "no word, no tool",
+            "u u1; a a1 < u1 stop",
+            Hollow,
+            Some("a1"),
+        ),
+        (
+            "blank words",
+            "u u1; a a1 < u1 stop ' '",
+            Hollow,
+            Some("a1"),
+        ),
         (
             "cut off is not empty",
             "u u1; a a1 < u1 length",
@@ -532,7 +532,11 @@ fn x6_x18_the_time_of_a_tail_and_the_stop_behind_it() {
         ),
     ] {
         let read = tail(messages);
-        assert_eq!((read.at, read.stop_behind), (Wall(at), stop_behind), "{name}");
+        assert_eq!(
+            (read.at, read.stop_behind),
+            (Wall(at), stop_behind),
+            "{name}"
+        );
     }
 }
 
@@ -613,7 +617,11 @@ fn r55_r58_truncations_in_a_row() {
             false,
         ),
     ] {
-        assert_eq!(truncated_in_a_row(&timeline(&messages), 2), expected, "{name}");
+        assert_eq!(
+            truncated_in_a_row(&timeline(&messages), 2),
+            expected,
+            "{name}"
+        );
     }
 }
 

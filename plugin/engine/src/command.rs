@@ -229,27 +229,28 @@ pub(crate) async fn read_goal(
 
 /// Reads a session, after its id was checked.
 pub(crate) async fn read_session(ports: &Ports, session: &SessionId) -> Result<SessionRead, Error> {
-    if !objective::valid_session_id(session.as_str()) {
-        return Err(Error::new(
+    let malformed = || {
+        Error::new(
             Code::InvalidSession,
-            "This is no session id: it takes 4 to 128 letters, digits, - and _.",
-        ));
+            format!("`{session}` is no session id; those look like ses_0123abcd."),
+        )
+    };
+    if !objective::valid_session_id(session.as_str()) {
+        return Err(malformed());
     }
-    ports
-        .sessions
-        .session(session, None)
-        .await
-        .map_err(|error| match error.kind {
-            CallErrorKind::Gone => Error::new(
-                Code::UnknownSession,
-                format!("The server does not know session {session}. Nothing was changed."),
-            ),
-            CallErrorKind::Refused
-            | CallErrorKind::Unauthorized
-            | CallErrorKind::NotOpenCode
-            | CallErrorKind::NotSent
-            | CallErrorKind::Unknown => call_error(error),
-        })
+    let read = ports.sessions.session(session, None).await;
+    read.map_err(|error| match error.kind {
+        CallErrorKind::Gone => Error::new(
+            Code::UnknownSession,
+            format!("The server does not know session {session}. Nothing was changed."),
+        ),
+        // Only an id that no server would make is refused when a session is merely read.
+        CallErrorKind::Refused => malformed(),
+        CallErrorKind::Unauthorized
+        | CallErrorKind::NotOpenCode
+        | CallErrorKind::NotSent
+        | CallErrorKind::Unknown => call_error(error),
+    })
 }
 
 /// Writes one change of a user, whatever else was changed meanwhile, as long as `guard` holds.

@@ -235,7 +235,9 @@ impl Supervisor {
                 });
                 self.broadcast(|| Msg::Lost).await;
             }
-            ServerEvent::Session(read) => self.on_session(Arc::new(*read), false).await,
+            ServerEvent::Session(read) => {
+                self.on_session(Arc::new(*read), false).await;
+            }
             ServerEvent::Deleted(id) => {
                 self.send(&id, Msg::Event(ServerEvent::Deleted(id.clone())))
                     .await;
@@ -267,25 +269,26 @@ impl Supervisor {
         }
     }
 
-    /// A session was heard of or read. Audits are nobody's business (X4).
-    async fn on_session(&mut self, read: Arc<SessionRead>, recovering: bool) {
+    /// A session was heard of or read; says whether it has an active goal of its own. Audits are
+    /// nobody's business (X4).
+    async fn on_session(&mut self, read: Arc<SessionRead>, recovering: bool) -> bool {
         if read.audit.is_some() {
-            return;
+            return false;
         }
         let goal = goal_of(&read, &self.shared.ports);
         self.shared.learn(&read, goal.as_ref());
         let id = read.facts.id.clone();
-        let known = self.actors.contains_key(&id);
+        let known = self.actors.get(&id).is_some_and(|inbox| !inbox.is_closed());
         let Some(goal) = goal else {
             self.shared.hide(&id);
             if known {
                 self.send(&id, Msg::Heard(read)).await;
             }
-            return;
+            return false;
         };
         if read.facts.parent.is_some() || self.shared.is_inherited(&goal, &read) {
             self.shared.hide(&id);
-            return;
+            return false;
         }
         let active = goal.status == Status::Active;
         if self.fence.is_none() || (!active && !known) {
@@ -304,16 +307,16 @@ impl Supervisor {
                 ..Stance::of(phase)
             };
             self.shared.show(&read, &goal, &stance);
-            return;
+            return active;
         }
-        let fresh = !known;
         self.ensure_actor(&read);
-        let msg = if recovering || fresh {
+        let msg = if recovering {
             Msg::Resync(read)
         } else {
             Msg::Heard(read)
         };
         self.send(&id, msg).await;
+        active
     }
 
     fn ensure_actor(&mut self, read: &Arc<SessionRead>) {
@@ -424,17 +427,15 @@ impl Supervisor {
             self.shared
                 .learn(read, goal_of(read, &self.shared.ports).as_ref());
         }
+        let mut active = 0;
         for read in reads {
-            self.on_session(Arc::new(read), true).await;
+            active += usize::from(self.on_session(Arc::new(read), true).await);
         }
         self.deliver_left_over().await;
         if !self.ready {
             self.ready = true;
             let driver = self.state();
-            self.shared.tell(UpdateKind::Ready {
-                driver,
-                active: self.shared.active(),
-            });
+            self.shared.tell(UpdateKind::Ready { driver, active });
         }
     }
 

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use goal_core::goal::MessageId;
+use goal_core::goal::{Goal, GoalId, MessageId};
 use goal_core::message::ErrorKind;
+use goal_core::time::Wall;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -24,6 +25,8 @@ pub(crate) struct Live {
 #[derive(Debug, Default)]
 struct Inner {
     halted: bool,
+    /// Writes of this step that are on their way or done: their echoes are no news.
+    own: Vec<(GoalId, Wall)>,
     heard: VecDeque<Arc<SessionRead>>,
     delivery: Delivery,
 }
@@ -56,6 +59,20 @@ impl Live {
     /// Whether the user wants something else.
     pub(crate) fn halted(&self) -> bool {
         self.lock().halted
+    }
+
+    /// This step is about to write `goal`.
+    pub(crate) fn writing(&self, goal: &Goal) {
+        self.lock().own.push((goal.id.clone(), goal.updated_at));
+    }
+
+    /// Whether `goal` is a write of this step.
+    pub(crate) fn is_own(&self, goal: &Goal) -> bool {
+        let inner = self.lock();
+        inner
+            .own
+            .iter()
+            .any(|(id, at)| *id == goal.id && *at == goal.updated_at)
     }
 
     /// The session was heard to be so.

@@ -115,6 +115,8 @@ pub(crate) struct Actor {
     presence: Option<Presence>,
     /// The turn that a stop of somebody else ended, until it is known whether the server reloaded.
     stopped_at: Option<Mono>,
+    /// Somebody stopped the turn while a step acted: the goal is paused right after it.
+    stop_after_acting: bool,
     /// The decision and reason journaled last: a repeated wait is not written down again.
     journaled: Option<(&'static str, String)>,
     /// The session is gone: the actor ends.
@@ -184,6 +186,7 @@ impl Actor {
             announced: None,
             presence: None,
             stopped_at: None,
+            stop_after_acting: false,
             journaled: None,
             gone: false,
         }

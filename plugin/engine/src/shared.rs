@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use goal_core::goal::{Goal, GoalId, SessionId, Status};
+use goal_core::goal::{Goal, GoalId, SessionId};
 use goal_core::inherit::{self, Carrier};
 use goal_core::time::{Mono, Wall, millis};
 use tokio::sync::broadcast;
@@ -229,15 +229,6 @@ impl Shared {
 
     pub(crate) fn views(&self) -> Vec<GoalView> {
         self.lock().views.values().cloned().collect()
-    }
-
-    /// How many goals are active.
-    pub(crate) fn active(&self) -> usize {
-        self.lock()
-            .views
-            .values()
-            .filter(|view| view.goal.status == Status::Active)
-            .count()
     }
 
     /// Writes a decision into the journal; a journal that cannot be written never stops the loop.

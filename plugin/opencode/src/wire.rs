@@ -176,7 +176,7 @@ pub struct MessageInfo {
 /// A failure as OpenCode records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageError {
-    /// Its kind, for example `APIError` or `MessageAbortedError`; `UnknownError` if unreadable.
+    /// Its kind, for example `APIError` or `MessageAbortedError`; empty if it has none.
     pub name: String,
     /// What was said, possibly empty.
     pub message: String,
@@ -674,9 +674,7 @@ impl MessageError {
         let data = fields.object("data");
         let said = data.string("message").or_else(|| fields.string("message"));
         Self {
-            name: fields
-                .string("name")
-                .unwrap_or_else(|| "UnknownError".to_owned()),
+            name: fields.string("name").unwrap_or_default(),
             message: said.or_else(|| fields::string(raw)).unwrap_or_default(),
             status: data.count("statusCode"),
         }

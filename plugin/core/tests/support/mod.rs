@@ -3,6 +3,10 @@
     dead_code,
     reason = "every test file takes its own part of this vocabulary"
 )]
+#![expect(
+    clippy::expect_used,
+    reason = "a test that is spelled wrong has to fail"
+)]
 
 pub(crate) mod goals;
 pub(crate) mod scenes;

@@ -2,12 +2,12 @@
 
 use goal_core::decide::decide;
 use goal_core::decision::Decision;
-use goal_core::goal::{Goal, RevertId, SessionId};
+use goal_core::goal::{Goal, GoalId, RevertId, SessionId};
 use goal_core::limits::Limits;
 use goal_core::memory::Memory;
 use goal_core::snapshot::{Activity, Reading, SessionFacts, Snapshot};
 use goal_core::tail::{Tail, TailContext};
-use goal_core::time::Mono;
+use goal_core::time::{Mono, Wall};
 use goal_core::timeline::Timeline;
 
 use super::goals;
@@ -48,7 +48,7 @@ pub(crate) fn scene(goal: &str, messages: &str) -> Scene {
         objective: true,
         first_message_exists: true,
         messages: messages.to_owned(),
-        memory: Memory::default(),
+        memory: Memory::fresh(&GoalId::new("g1"), Wall(1)),
         untouched: 3_600_000,
         limits: Limits::DEFAULT,
     }

@@ -251,10 +251,13 @@ impl Actor {
         if let Some(ids) = act::ids_of(&step.snapshot, &decision) {
             self.remember_sent(&decision, ids.message);
         }
-        self.show(&Stance {
-            why,
-            ..Stance::of(Phase::Continuing)
-        });
+        // A new continuation is shown once it is written and counted: by the echo of its write.
+        if matches!(
+            decision,
+            Decision::Continue(Prompting::Finish | Prompting::Resend)
+        ) {
+            self.show_continuing();
+        }
         let shared = Arc::clone(&self.shared);
         let live = Arc::clone(&self.live);
         self.work = Work::Acting(Box::pin(async move {
@@ -299,8 +302,10 @@ impl Actor {
         let id = self.id.clone();
         let directory = self.read.directory.clone();
         self.live.begin();
+        let live = Arc::clone(&self.live);
         self.work = Work::Acting(Box::pin(async move {
-            let acted = act::pause_at_once(&shared.ports, &id, &directory, &goal, cause).await;
+            let ports = &shared.ports;
+            let acted = act::pause_at_once(ports, &live, &id, &directory, &goal, cause).await;
             shared
                 .journal(&id, &goal, "pause", cause.code(), json!({}))
                 .await;
@@ -330,8 +335,11 @@ impl Actor {
             }
             Done::Aborted => {}
         }
+        let stop = std::mem::take(&mut self.stop_after_acting);
         if !self.is_active() {
             self.ended(Ended::Stopped);
+        } else if stop && matches!(self.work, Work::Idle) {
+            self.pause_now(PauseCause::Aborted);
         }
     }
 
@@ -348,11 +356,15 @@ impl Actor {
                 self.ended(Ended::Stopped);
                 self.wrote(goal);
                 if let Some(notice) = notice {
-                    self.shared.deliver(notice).await;
+                    // A slow notification daemon must not keep the actor from hearing.
+                    let shared = Arc::clone(&self.shared);
+                    self.shared
+                        .tasks
+                        .spawn(async move { shared.deliver(notice).await });
                 }
             }
             Acted::Dropped => {
-                tracing::debug!(session = %self.id, decision, "dropped: the goal or session changed");
+                tracing::debug!(session = %self.id, decision, "dropped: something changed");
                 self.ended(Ended::Dropped);
                 self.show_timer();
             }
@@ -431,6 +443,16 @@ impl Actor {
     pub(super) fn show(&self, stance: &Stance) {
         if let Some(goal) = &self.goal {
             self.shared.show(&self.read, goal, stance);
+        }
+    }
+
+    /// Shows that the continuation is on its way, for the reason that was journaled.
+    pub(super) fn show_continuing(&self) {
+        if let Some(("continue", why)) = &self.journaled {
+            self.show(&Stance {
+                why: why.clone(),
+                ..Stance::of(Phase::Continuing)
+            });
         }
     }
 

@@ -25,7 +25,20 @@ impl Actor {
         match msg {
             Msg::Heard(read) => {
                 self.live.hear(&read);
+                let moved = read.facts != self.read.facts;
                 self.refresh(read);
+                if moved {
+                    self.on_moved();
+                }
+                let acting = matches!(self.work, Work::Acting(_));
+                if acting
+                    && self
+                        .goal
+                        .as_ref()
+                        .is_some_and(|goal| self.live.is_own(goal))
+                {
+                    self.show_continuing();
+                }
                 self.show_timer();
             }
             Msg::Resync(read) => self.on_resync(read),
@@ -66,6 +79,18 @@ impl Actor {
         self.show_timer();
     }
 
+    /// The session was archived, rewound or restored: an archived one pauses its goal, every other
+    /// change may end a wait (X9, X14).
+    fn on_moved(&mut self) {
+        let acting = matches!(self.work, Work::Acting(_));
+        if self.read.facts.archived && self.is_active() && !acting {
+            self.drop_cycle();
+            self.pause_now(PauseCause::Archived);
+        } else {
+            self.signal(&Signal::LookAgain);
+        }
+    }
+
     fn on_event(&mut self, event: ServerEvent) {
         self.memory.touched();
         match event {
@@ -91,7 +116,7 @@ impl Actor {
     }
 
     fn on_idle(&mut self) {
-        self.memory.retry_stopped = self.presence == Some(Presence::Retry);
+        self.memory.retry_stopped |= self.presence == Some(Presence::Retry);
         self.presence = None;
         if let Some(sent) = &mut self.memory.sent
             && !sent.busy_seen
@@ -202,8 +227,8 @@ impl Actor {
         self.stopped_at = Some(self.now());
         match self.work {
             Work::Acting(_) => {
-                // Found at the next look: the stop stands in the tail.
                 self.live.halt();
+                self.stop_after_acting = true;
             }
             Work::Idle | Work::Thinking(_) | Work::Auditing(_) => {
                 self.drop_cycle();
@@ -283,7 +308,7 @@ impl Actor {
         let known = self.goal.as_ref().is_some_and(|old| {
             old.id == goal.id && old.updated_at >= goal.updated_at && old.status == goal.status
         });
-        let own = self.own_writes.contains(&goal.updated_at);
+        let own = self.own_writes.contains(&goal.updated_at) || self.live.is_own(&goal);
         if !known && !own {
             self.drop_cycle();
         }
@@ -325,7 +350,7 @@ impl Actor {
                 .as_ref()
                 .is_none_or(|old| old.updated_at != goal.updated_at);
         if newly_resumed {
-            self.memory.resumed(self.memory.compactions_from);
+            self.memory.resumed(Wall(0));
         }
         self.signal(&Signal::Goal(GoalMark::of(&goal)));
         self.deliver_planned(&goal);

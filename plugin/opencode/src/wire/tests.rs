@@ -141,10 +141,10 @@ fn any_error_is_an_error() {
     assert_eq!(error(r#"{"name":"X"}"#), expect("X", "", None));
     assert_eq!(
         error(r#"{"message":"m"}"#),
-        expect("UnknownError", "m", None)
+        expect("", "m", None)
     );
-    assert_eq!(error(r#""boom""#), expect("UnknownError", "boom", None));
-    assert_eq!(error("7"), expect("UnknownError", "", None));
+    assert_eq!(error(r#""boom""#), expect("", "boom", None));
+    assert_eq!(error("7"), expect("", "", None));
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! What `--help` says: the text a person learns the command from.
+
+use crate::command::Command;
+
+const VERBS: [&str; 8] = [
+    "serve", "start", "show", "list", "watch", "why", "pause", "resume",
+];
+
+#[tokio::test]
+async fn the_help_of_goal_names_verbs_and_exit_codes() {
+    let done = Command::new().goal("--help").await;
+    assert_eq!(done.code, 0);
+    insta::assert_snapshot!("help_goal", done.stdout);
+}
+
+#[tokio::test]
+async fn every_verb_has_a_help_with_an_example() {
+    for verb in VERBS {
+        let done = Command::new().goal(&format!("{verb} --help")).await;
+        assert_eq!(done.code, 0, "{verb}");
+        let example = format!("openchamber goal {verb}");
+        let examples = done.stdout.split("Example").nth(1).unwrap();
+        assert!(examples.contains(&example), "{verb}");
+        for flag in [
+            "--json",
+            "--server",
+            "--data-dir",
+            "OPENCODE_SERVER_PASSWORD",
+        ] {
+            assert!(done.stdout.contains(flag), "{verb}: {flag}");
+        }
+        insta::assert_snapshot!(format!("help_{verb}"), done.stdout);
+    }
+}
+
+#[tokio::test]
+async fn a_pipe_gets_no_colours() {
+    let lines: [&[&str]; 4] = [
+        &["--help"],
+        &["goal", "serve", "--help"],
+        &["goal", "frob"],
+        &["goal", "list"],
+    ];
+    for line in lines {
+        let done = Command::new().run(line, "").await;
+        let all = [done.stdout, done.stderr].concat();
+        assert!(
+            !all.is_empty() && !all.contains('\u{1b}'),
+            "{line:?}: {all:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_secret_in_the_environment_is_not_shown() {
+    let command =
+        Command::at("http://user:hunter2@127.0.0.1:1").env("OPENCODE_SERVER_PASSWORD", "hunter2");
+    for line in [
+        "--help",
+        "list --help",
+        "list",
+        "list --json",
+        "list --server",
+    ] {
+        let done = command.goal(line).await;
+        let all = [done.stdout, done.stderr].concat();
+        assert!(!all.contains("hunter2"), "{line}: {all}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The command as a user runs it, against nothing and against a small OpenCode of its own.
+
+mod command;
+mod fake;
+
+mod asking;
+mod changing;
+mod help;
+#[cfg(unix)]
+mod serving;
+mod usage;
+mod watching;

@@ -1,0 +1,11 @@
+//! The ports over HTTP, against a server that a test makes misbehave.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, where a failed set-up fails the test"
+)]
+
+mod audit;
+mod fake;
+mod host;
+mod server;
