@@ -46,7 +46,8 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
     log_to_stderr(&cli.common);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // One thread has time enough, and on it the engine says nothing before `serve` listens.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::system(&error))?;

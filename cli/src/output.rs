@@ -160,6 +160,14 @@ impl Printer {
         }
     }
 
+    /// Waits until lines cannot be written any more. Cancel-safe.
+    pub(crate) async fn ended(&mut self) -> Stop {
+        if let Some(running) = &self.running {
+            running.lines.closed().await;
+        }
+        self.why_ended().unwrap_or(Stop::OutputClosed)
+    }
+
     /// Waits a short while until everything is printed.
     ///
     /// # Errors

@@ -83,8 +83,9 @@ pub(crate) fn goal(
     lines
 }
 
-/// A table of goals, active ones first, then the ones that changed last.
-pub(crate) fn list(views: &[GoalView], now: Wall) -> Vec<String> {
+/// A table of goals in the order they come. What an active one does just now takes a look at it,
+/// which `show` does.
+pub(crate) fn list(views: &[GoalView]) -> Vec<String> {
     if views.is_empty() {
         return vec![say!("list.none")];
     }
@@ -109,20 +110,10 @@ pub(crate) fn list(views: &[GoalView], now: Wall) -> Vec<String> {
     ]);
     let rows = views.iter().map(|view| {
         let goal = &view.goal;
-        let status = match goal.status {
-            Status::Active => phase_name(view),
-            Status::Paused | Status::Blocked | Status::BudgetLimited | Status::Complete => {
-                words::of_code("status", goal.status.name())
-            }
-        };
+        let status = words::of_code("status", goal.status.name());
         let said = match goal.status {
             Status::Active | Status::Complete => text::one_line(&goal.note),
             Status::Paused | Status::Blocked | Status::BudgetLimited => reason(goal),
-        };
-        let said = if said.is_empty() {
-            waits(view, now)
-        } else {
-            said
         };
         row([
             view.session.as_str(),
@@ -281,14 +272,9 @@ fn session_columns(views: &[GoalView]) -> usize {
 
 /// As wide as the widest word that can stand there.
 fn status_columns() -> usize {
-    let phases = goal_engine::view::Phase::ALL
-        .iter()
-        .map(|phase| words::of_code("phase", phase.name()));
-    let statuses = Status::ALL
-        .iter()
-        .map(|status| words::of_code("status", status.name()));
-    let widths = phases.chain(statuses).map(|word| text::width(&word));
-    widths.max().unwrap_or_default()
+    let words = Status::ALL.map(|status| words::of_code("status", status.name()));
+    let widest = words.iter().map(|word| text::width(word)).max();
+    widest.unwrap_or_default()
 }
 
 /// Every pause of the loop.

@@ -111,7 +111,7 @@ fn foreign_text_cannot_steer_the_terminal() {
     let shown = goal(&view, Some("a\u{1b}[31m\rb"), &Limits::DEFAULT, &utc(0));
     view.goal.status = Status::Blocked;
     view.goal.status_reason = "APIError: \u{1b}[31mno".to_owned();
-    let listed = list(&[view.clone()], Wall(0));
+    let listed = list(&[view.clone()]);
     let status = status(&view.goal);
     for line in shown.iter().chain(&listed).chain([&status]) {
         assert!(
@@ -134,18 +134,17 @@ fn a_list_stands_in_columns_with_active_goals_first() {
     let mut views = [ended, view()];
     sort(&mut views);
     let expected = [
-        "Session        Title                     Status                Tokens        Note",
-        "ses_1          Fix the parser            a sub-agent works     12K/200K      \
-         two of three done",
-        "ses_longer_id  日本語の題名はここで切…   paused                12K           \
+        "Session        Title                     Status         Tokens        Note",
+        "ses_1          Fix the parser            active         12K/200K      two of three done",
+        "ses_longer_id  日本語の題名はここで切…   paused         12K           \
          no progress: the audit says the same again and again",
     ];
-    assert_eq!(list(&views, Wall(0)), expected);
+    assert_eq!(list(&views), expected);
 }
 
 #[test]
 fn no_goals_are_told_with_the_way_to_one() {
-    let lines = list(&[], Wall(0));
+    let lines = list(&[]);
     assert_eq!(lines.len(), 1);
     assert!(lines[0].contains("openchamber goal start"), "{lines:?}");
 }

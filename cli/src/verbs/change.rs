@@ -2,7 +2,6 @@
 
 use goal_core::limits::Limits;
 use goal_core::objective::{Fitting, fit};
-use goal_core::time::Wall;
 use goal_engine::command::{self, StartRequest, Started};
 use serde_json::json;
 
@@ -39,7 +38,7 @@ pub(crate) async fn start(
         "messageID": started.message.as_ref().map(goal_core::goal::MessageId::as_str),
         "waitsForFirstMessage": started.waits_for_first_message,
     });
-    output.result(&object, || started_lines(&started, &text, &limits, now))?;
+    output.result(&object, || started_lines(&started, &text, &limits))?;
     Ok(Exit::Fine)
 }
 
@@ -107,7 +106,7 @@ pub(crate) async fn resume(
     Ok(Exit::Fine)
 }
 
-fn started_lines(started: &Started, text: &str, limits: &Limits, now: Wall) -> Vec<String> {
+fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> {
     let view = &started.view;
     let session = &view.session;
     let auditor = crate::text::one_line(&json::model(&started.auditor.model));
@@ -136,10 +135,6 @@ fn started_lines(started: &Started, text: &str, limits: &Limits, now: Wall) -> V
         say!("start.audits")
     }));
     lines.push(indented(say!("start.next", session = session)));
-    let phase = render::phase(view, now);
-    if !phase.is_empty() {
-        lines.insert(1, indented(phase));
-    }
     lines
 }
 

@@ -46,7 +46,7 @@ pub(crate) async fn list(connection: &Connection, output: &mut Output) -> Result
         .map(|view| json::goal(view, None, now))
         .collect();
     let object = json!({ "status": "ok", "goals": goals });
-    output.result(&object, || render::list(&views, now))?;
+    output.result(&object, || render::list(&views))?;
     Ok(Exit::Fine)
 }
 

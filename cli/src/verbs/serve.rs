@@ -98,7 +98,11 @@ impl Teller {
     ) -> Result<std::convert::Infallible, Stop> {
         self.tell_server().await?;
         loop {
-            match updates.recv().await {
+            let update = tokio::select! {
+                update = updates.recv() => update,
+                stop = self.printer.ended() => return Err(stop),
+            };
+            match update {
                 Ok(update) => self.tell(&update).await?,
                 // A reader so slow that updates were lost is right again after a full list.
                 Err(RecvError::Lagged(_)) => self.tell_views(engine).await?,

@@ -123,6 +123,7 @@ impl Watcher {
             exit = tokio::select! {
                 event = events.next() => self.event(event).await,
                 () = tokio::time::sleep(LOOK_AGAIN) => self.look().await,
+                stop = printer.ended() => return Err(stop),
             };
         }
     }
@@ -140,7 +141,7 @@ impl Watcher {
         };
         let views = match read {
             Ok(views) => views,
-            Err(error) if is_passing(&error) => return Ok(None),
+            Err(error) if self.is_passing(&error) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         self.looked_at(views).await
@@ -214,7 +215,7 @@ impl Watcher {
                 }
                 Ok(self.session.is_some().then_some(Exit::NoGoal))
             }
-            Err(error) if is_passing(&error) => Ok(None),
+            Err(error) if self.is_passing(&error) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -274,6 +275,13 @@ impl Watcher {
     /// mistake of whoever named it.
     fn has_no_goal(&self, error: &Error) -> bool {
         error.code() == Code::NoGoal || (error.code() == Code::UnknownSession && self.looked)
+    }
+
+    /// A failure that says nothing of the goal: the server is away, and is asked again. One that
+    /// refuses from the beginning would refuse for ever.
+    fn is_passing(&self, error: &Error) -> bool {
+        let refuses = matches!(error.code(), Code::Server | Code::NotOpenCode);
+        error.code() == Code::Unreachable || (refuses && self.looked)
     }
 
     fn ready(&mut self, views: &[GoalView]) -> Result<(), Stop> {
@@ -372,12 +380,4 @@ impl<'a> Marks<'a> {
             budget: goal.token_budget,
         }
     }
-}
-
-/// A failure that says nothing of the goal: the server is away or busy, and is asked again.
-fn is_passing(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        Code::Unreachable | Code::Server | Code::NotOpenCode | Code::Conflict
-    )
 }

@@ -66,7 +66,7 @@ async fn the_password_is_right() {
 #[tokio::test]
 async fn something_else_answers() {
     let foreign = Fake::foreign().await;
-    let old = Fake::on(listen().await, "1.14.34").await;
+    let old = Fake::on(listen().await, "1.14.34");
     for url in [&foreign.url, &old.url] {
         for verb in ["list", "watch ses_1234", "serve"] {
             let done = Command::at(url).goal(&format!("{verb} --json")).await;

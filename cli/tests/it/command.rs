@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
 
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(50);
 
 /// The command with a home of its own.
 pub(crate) struct Command {
-    home: TempDir,
+    home: Arc<TempDir>,
     env: Vec<(String, String)>,
 }
 
@@ -31,12 +32,14 @@ pub(crate) struct Done {
 pub(crate) struct Running {
     child: Child,
     lines: Option<Lines<BufReader<ChildStdout>>>,
+    /// Its folder lasts as long as it runs.
+    _home: Arc<TempDir>,
 }
 
 impl Command {
     pub(crate) fn new() -> Self {
         Self {
-            home: TempDir::new().unwrap(),
+            home: Arc::new(TempDir::new().unwrap()),
             env: Vec::new(),
         }
     }
@@ -86,6 +89,7 @@ impl Command {
         Running {
             child,
             lines: Some(lines),
+            _home: Arc::clone(&self.home),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -44,11 +45,11 @@ impl Drop for Fake {
 
 impl Fake {
     pub(crate) async fn start() -> Self {
-        Self::on(listen().await, "1.18.33").await
+        Self::on(listen().await, "1.18.33")
     }
 
     /// On a listener that is there already.
-    pub(crate) async fn on(listener: TcpListener, version: &str) -> Self {
+    pub(crate) fn on(listener: TcpListener, version: &str) -> Self {
         let world = Arc::new(World {
             sessions: Mutex::default(),
             events: broadcast::channel(64).0,
@@ -120,7 +121,8 @@ impl Fake {
             "title": "Fix the parser",
             "directory": DIRECTORY,
             "metadata": metadata,
-            "time": { "created": 1_000, "updated": 2_000 },
+            // Untouched for a day, a goal would wait for a Resume.
+            "time": { "created": 1_000, "updated": now() },
         });
         self.world.put(id, session);
     }
@@ -245,6 +247,11 @@ async fn providers() -> Json<Value> {
     let small = json!({ "id": "small", "providerID": "acme", "name": "small" });
     let acme = json!({ "id": "acme", "name": "Acme", "models": { "small": small } });
     Json(json!({ "providers": [acme], "default": { "acme": "small" } }))
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    u64::try_from(since.unwrap().as_millis()).unwrap()
 }
 
 fn not_found(id: &str) -> Response {
