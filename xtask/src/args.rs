@@ -9,6 +9,8 @@ pub(crate) enum Invocation {
     Help(String),
     /// Fetch what is missing, and no more.
     Setup,
+    /// Show a goal from its start to its end.
+    Demo,
     /// Run the checks.
     Test(TestOptions),
 }
@@ -28,10 +30,25 @@ The project's own commands. Each one fetches by itself what it needs.
 Usage: cargo xtask <COMMAND>
 
 Commands:
+  demo    Watch a goal being pursued by the real OpenCode, with a script as its model
   setup   Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
   test    Run every check: format, lints, docs, licences, tests layer by layer
 
 `cargo xtask <COMMAND> --help` tells more about one of them.";
+
+const DEMO: &str = "\
+Watch a goal being pursued by the real OpenCode until it is verified, in about 40 seconds.
+
+Usage: cargo xtask demo
+
+The model is a script, so no key and no money is needed. A scripted agent really works with
+OpenCode's tools in a scratch folder, and an auditor sends it on until the goal is reached.
+Nothing is left running, also after Ctrl-C.
+
+- Node.js, npm and the pinned OpenCode: as `cargo xtask setup` fetches them
+- Git: used as found
+
+Exit codes: 0 all went as it should, 1 something did not, 130 stopped by Ctrl-C.";
 
 const SETUP: &str = "\
 Fetch all that the tests need. Running it again costs nothing when nothing is missing.
@@ -69,14 +86,21 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Invocation, S
     let wants_help = words.iter().any(|word| word == "--help" || word == "-h");
     match words.first().map(String::as_str) {
         None | Some("--help" | "-h" | "help") => Ok(Invocation::Help(GENERAL.to_owned())),
+        Some("demo") if wants_help => Ok(Invocation::Help(DEMO.to_owned())),
+        Some("demo") => alone(&words, Invocation::Demo),
         Some("setup") if wants_help => Ok(Invocation::Help(SETUP.to_owned())),
-        Some("setup") => match words.get(1) {
-            None => Ok(Invocation::Setup),
-            Some(word) => Err(format!("`setup` takes no argument, but got `{word}`.")),
-        },
+        Some("setup") => alone(&words, Invocation::Setup),
         Some("test") if wants_help => Ok(Invocation::Help(test_help())),
         Some("test") => test_options(&words[1..]).map(Invocation::Test),
         Some(word) => Err(format!("There is no command `{word}`.")),
+    }
+}
+
+/// A command that takes nothing after its name.
+fn alone(words: &[String], invocation: Invocation) -> Result<Invocation, String> {
+    match words {
+        [name, word, ..] => Err(format!("`{name}` takes no argument, but got `{word}`.")),
+        [_] | [] => Ok(invocation),
     }
 }
 
@@ -159,6 +183,13 @@ mod tests {
     }
 
     #[test]
+    fn commands_without_arguments_are_read() {
+        assert_eq!(read("demo"), Ok(Invocation::Demo));
+        assert_eq!(read("setup"), Ok(Invocation::Setup));
+        assert_eq!(read("demo --help"), Ok(Invocation::Help(DEMO.to_owned())));
+    }
+
+    #[test]
     fn help_of_test_lists_every_step() {
         let Ok(Invocation::Help(text)) = read("test --only real --help") else {
             panic!("no help");
@@ -188,6 +219,7 @@ mod tests {
         let cases = [
             ("dance", "`dance`"),
             ("setup now", "`now`"),
+            ("demo --fast", "`--fast`"),
             ("test --fast", "`--fast`"),
             ("test --only", "needs a value"),
             ("test --only nowhere", "`nowhere`"),

@@ -158,7 +158,10 @@ fn version_fits(tool: &Tool, answer: &str) -> bool {
 }
 
 /// Makes sure that node and npm can be started.
-fn node(workspace: &Workspace) -> Result<()> {
+///
+/// # Errors
+/// If they are missing and cannot be installed.
+pub(crate) fn node(workspace: &Workspace) -> Result<()> {
     if has_node(workspace) {
         return Ok(());
     }

@@ -113,6 +113,11 @@ pub(crate) const STEPS: &[Step] = &[
         what: "goals on the real OpenCode, one test at a time",
         job: Job::Real,
     },
+    Step {
+        name: "demo",
+        what: "the demo, played to its end and stopped in the middle",
+        job: Job::Real,
+    },
 ];
 
 /// The names of all steps, for messages.

@@ -66,31 +66,41 @@ pub fn goal_id(session: &SessionId, now: Wall, random: &[u8]) -> GoalId {
     ))
 }
 
+/// The ids under which the stored prompt `message` was sent, if it is a continuation of the goal's:
+/// with both of them given, sending it again is no second message (X18).
+#[must_use]
+pub fn ids_sent(
+    timeline: &Timeline,
+    message: &MessageId,
+    context: TailContext<'_>,
+) -> Option<ContinuationIds> {
+    recognise(timeline, message, context).map(|(_, ids)| ids)
+}
+
 /// The tail that the prompt `id` was derived from, if this goal's continuation it is.
 pub(crate) fn answered_tail(
     timeline: &Timeline,
     id: &MessageId,
     context: TailContext<'_>,
 ) -> Option<MessageId> {
-    let over = resumed_revert(context.goal);
-    let reverts = [None, context.revert, over];
-    timeline
-        .messages()
-        .iter()
-        .rev()
-        .filter(|candidate| candidate.id != *id)
-        .find(|candidate| {
-            // The end of a stopped message is stored up to 700 ms late: the continuation may have
-            // been derived before it.
-            [tail::end_time(candidate), candidate.created]
-                .into_iter()
-                .filter(|at| id.as_str().get(4..16) == Some(time_part(*at).as_str()))
-                .any(|at| {
-                    let derived = |revert| ids(&context.goal.id, &candidate.id, at, revert).message;
-                    reverts.iter().any(|revert| derived(*revert) == *id)
-                })
-        })
-        .map(|candidate| candidate.id.clone())
+    recognise(timeline, id, context).map(|(tail, _)| tail.clone())
+}
+
+fn recognise<'a>(
+    timeline: &'a Timeline,
+    id: &MessageId,
+    context: TailContext<'_>,
+) -> Option<(&'a MessageId, ContinuationIds)> {
+    let reverts = [None, context.revert, resumed_revert(context.goal)];
+    let candidates = timeline.messages().iter().rev().filter(|m| m.id != *id);
+    candidates
+        // The end of a stopped message is stored up to 700 ms late: the continuation may have been
+        // derived before it.
+        .flat_map(|tail| [(tail, tail::end_time(tail)), (tail, tail.created)])
+        .filter(|(_, at)| id.as_str().get(4..16) == Some(time_part(*at).as_str()))
+        .flat_map(|(tail, at)| reverts.map(|revert| (tail, at, revert)))
+        .map(|(tail, at, revert)| (&tail.id, ids(&context.goal.id, &tail.id, at, revert)))
+        .find(|(_, ids)| ids.message == *id)
 }
 
 /// The revert point of a Resume: once its continuation is sent, the session forgets it.

@@ -79,7 +79,8 @@ pub enum ErrorKind {
     Aborted,
     /// `MessageOutputLengthError`: the reply was cut off.
     OutputLength,
-    /// `ContextOverflowError`: the server compacts and goes on.
+    /// `ContextOverflowError`. As a session's error: the server compacts and goes on. On a message:
+    /// no compaction helped, the turn failed.
     ContextOverflow,
     /// Anything else: the turn failed.
     Failure,

@@ -1,7 +1,5 @@
 //! The ids of a continuation (X6, X21, O13).
 
-mod support;
-
 use std::collections::BTreeSet;
 
 use goal_core::continuation::{first_message_id, goal_id, ids};

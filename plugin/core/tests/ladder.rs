@@ -84,12 +84,14 @@ fn request() -> Request {
     }
 }
 
-/// One scene in which every rung matches at once; each step takes the first one away, so the next
-/// must answer. It is the order of X23, from top to bottom.
+/// A change of a scene, and what the ladder says after it.
+type Step = (fn(&mut Scene), Decision);
+
+/// One scene in which every rung matches at once; each step takes the topmost one away, so that the
+/// next must answer. It is the order of X23, from top to bottom.
 #[test]
 fn x23_the_rungs_stand_in_order() {
-    let mut s = scene("paused turns=20 budget=100 used=100 step=a1", SQUEEZED);
-    s = s.with(|s| {
+    let mut s = scene("paused turns=20 budget=100 used=100 step=a1", "").with(|s| {
         s.enabled = false;
         s.archived = true;
         s.inherited = true;
@@ -100,193 +102,122 @@ fn x23_the_rungs_stand_in_order() {
         s.untouched = 0;
         s.memory.stale = true;
         s.memory.retry_stopped = true;
-        s.messages = String::new();
     });
-    let mut step = |change: &dyn Fn(&mut Scene), expected: Decision| {
+    assert_eq!(s.decide(), rest(Why::Disabled));
+    for (change, expected) in gates().into_iter().chain(rungs()) {
         change(&mut s);
         assert_eq!(s.decide(), expected);
-    };
-    step(&|_| (), rest(Why::Disabled));
-    step(&|s| s.enabled = true, rest(Why::Inherited));
-    step(
-        &|s| s.inherited = false,
-        rest(Why::NotActive(Status::Paused)),
-    );
-    step(
-        &|s| s.goal.status = Status::Active,
-        Decision::Pause(PauseCause::Archived),
-    );
-    step(&|s| s.archived = false, rest(Why::NeedsClick));
-    step(&|s| s.memory.stale = false, rest(Why::Busy));
-    step(
-        &|s| s.activity = Activity::Quiet,
-        rest(Why::FirstMessageMissing {
-            until: later(60_000),
-        }),
-    );
-    step(&|s| s.first_message_exists = true, rest(Why::Rewound));
-    step(&|s| s.revert = None, rest(Why::ObjectiveMissing));
-    step(&|s| s.objective = true, rest(Why::NoAssistantYet));
-    step(&|s| s.messages = PENDING.to_owned(), rest(Why::UserPending));
-    step(
-        &|s| s.messages = OPEN.to_owned(),
-        rest(Why::WithinGrace {
-            until: later(60_000),
-        }),
-    );
-    step(
-        &|s| {
-            s.messages = FAILED.to_owned();
-            s.goal.continued_after = None;
-        },
-        Decision::Pause(PauseCause::Aborted),
-    );
-    step(&|s| s.memory.retry_stopped = false, turn_failed());
-    step(
-        &|s| {
-            s.messages = SQUEEZED.replace("stop 'x'", "length 'x'; a b0 < u1 length 'x'");
-            s.goal.continued_after = goal("step=a1").continued_after;
-        },
-        OVER_BUDGET,
-    );
-    step(&|s| s.goal.token_budget = None, FINISH);
-    step(
-        &|s| s.goal.continued_after = None,
-        blocked(BlockedCause::Cap),
-    );
-    step(
-        &|s| s.goal.turns_used = 19,
-        blocked(BlockedCause::RepeatedTruncation),
-    );
-    step(
-        &|s| s.messages = SQUEEZED.to_owned(),
-        Decision::Pause(PauseCause::ContextTooSmall),
-    );
-    step(
-        &|s| s.messages = SUMMARY.to_owned(),
-        go_on(Occasion::Compacted),
-    );
-    step(
-        &|s| {
-            s.messages = HOLLOW.to_owned();
-            s.untouched = 60_000;
-        },
-        go_on(Occasion::EmptyReply),
-    );
-    step(&|s| s.messages = DONE.to_owned(), Decision::Audit);
+    }
 }
 
-#[test]
-fn x23_the_gates_before_the_messages() {
-    let facts = |parent: bool, archived: bool| SessionFacts {
+fn gates() -> Vec<Step> {
+    let first = Why::FirstMessageMissing {
+        until: later(60_000),
+    };
+    let paused = Why::NotActive(Status::Paused);
+    let archived = Decision::Pause(PauseCause::Archived);
+    vec![
+        (|s| s.enabled = true, rest(Why::Inherited)),
+        (|s| s.inherited = false, rest(paused)),
+        (|s| s.goal.status = Status::Active, archived),
+        (|s| s.archived = false, rest(Why::NeedsClick)),
+        (|s| s.memory.stale = false, rest(Why::Busy)),
+        (|s| s.activity = Activity::Quiet, rest(first)),
+        (|s| s.first_message_exists = true, rest(Why::Rewound)),
+        (|s| s.revert = None, rest(Why::ObjectiveMissing)),
+        (|s| s.objective = true, rest(Why::NoAssistantYet)),
+        (|s| s.messages = PENDING.into(), rest(Why::UserPending)),
+    ]
+}
+
+fn rungs() -> Vec<Step> {
+    let grace = Why::WithinGrace {
+        until: later(60_000),
+    };
+    let no_record = |s: &mut Scene| s.goal.continued_after = None;
+    let failed_without_record = |s: &mut Scene| {
+        s.messages = FAILED.into();
+        s.goal.continued_after = None;
+    };
+    let cut_twice_and_squeezed = |s: &mut Scene| {
+        s.messages = SQUEEZED.replace("stop 'x'", "length 'x'; a b0 < u1 length 'x'");
+        s.goal.continued_after = goal("step=a1").continued_after;
+    };
+    let hollow_for_long = |s: &mut Scene| {
+        s.messages = HOLLOW.into();
+        s.untouched = 60_000;
+    };
+    let stopped = Decision::Pause(PauseCause::Aborted);
+    let squeezed = Decision::Pause(PauseCause::ContextTooSmall);
+    let cut_off = blocked(BlockedCause::RepeatedTruncation);
+    vec![
+        (|s| s.messages = OPEN.into(), rest(grace)),
+        (failed_without_record, stopped),
+        (|s| s.memory.retry_stopped = false, turn_failed()),
+        (cut_twice_and_squeezed, OVER_BUDGET),
+        (|s| s.goal.token_budget = None, FINISH),
+        (no_record, blocked(BlockedCause::Cap)),
+        (|s| s.goal.turns_used = 19, cut_off),
+        (|s| s.messages = SQUEEZED.into(), squeezed),
+        (|s| s.messages = SUMMARY.into(), go_on(Occasion::Compacted)),
+        (hollow_for_long, go_on(Occasion::EmptyReply)),
+        (|s| s.messages = DONE.into(), Decision::Audit),
+    ]
+}
+
+/// What the gates alone say: about a session with `goal` that is a sub-agent's or archived.
+fn gated(parent: bool, archived: bool, goal: &str, stale: bool) -> Option<Decision> {
+    let session = SessionFacts {
         id: session(),
         parent: parent.then(|| SessionId::new("ses_0")),
         archived,
         revert: Some(RevertId::new("msg_r")),
     };
-    let (plain, child, archived, both) = (
-        facts(false, false),
-        facts(true, false),
-        facts(false, true),
-        facts(true, true),
-    );
-    let (active, paused, resumed) = (goal("turns=3"), goal("paused"), goal("reason=resumed"));
-    let gate = Gate {
+    let goal = support::goals::goal(goal);
+    gate_session(&Gate {
         enabled: true,
-        session: Some(&plain),
-        goal: Some(&active),
-        inherited: false,
-        stale: false,
+        session: Some(&session),
+        goal: Some(&goal),
+        inherited: goal.session_id != Some(support::goals::session()),
+        stale,
+    })
+}
+
+#[test]
+fn x23_the_gates_before_the_messages() {
+    let (child, archived, stale) = (true, true, true);
+    let paused = Some(rest(Why::NotActive(Status::Paused)));
+    let inherited = Some(rest(Why::Inherited));
+    let click = Some(rest(Why::NeedsClick));
+    let pause = Some(Decision::Pause(PauseCause::Archived));
+    assert_eq!(gated(false, false, "turns=3", false), None);
+    assert_eq!(gated(false, archived, "", stale), pause);
+    assert_eq!(gated(false, archived, "paused", false), paused);
+    assert_eq!(gated(child, false, "", stale), inherited);
+    assert_eq!(gated(false, false, "paused owner=ses_0", stale), inherited);
+    assert_eq!(gated(false, false, "", stale), click);
+    // X10: a Resume from before the long sleep is no click.
+    assert_eq!(gated(false, false, "reason=resumed", stale), click);
+    // X11: what is not its own, an archived session does not pause.
+    assert_eq!(gated(child, archived, "", false), inherited);
+}
+
+#[test]
+fn x23_a_session_or_a_goal_that_is_not_there() {
+    let (plain, active) = (scene("", "").snapshot().session, goal(""));
+    let gate = |enabled, session, goal| {
+        gate_session(&Gate {
+            enabled,
+            session,
+            goal,
+            inherited: false,
+            stale: true,
+        })
     };
-    let pause = Decision::Pause(PauseCause::Archived);
-    for (name, gate, expected) in [
-        ("open", gate, None),
-        (
-            "disabled",
-            Gate {
-                enabled: false,
-                session: None,
-                ..gate
-            },
-            Some(rest(Why::Disabled)),
-        ),
-        (
-            "not found",
-            Gate {
-                session: None,
-                goal: None,
-                ..gate
-            },
-            Some(rest(Why::Gone)),
-        ),
-        (
-            "no goal",
-            Gate { goal: None, ..gate },
-            Some(rest(Why::NoGoal)),
-        ),
-        (
-            "archived",
-            Gate {
-                session: Some(&archived),
-                stale: true,
-                ..gate
-            },
-            Some(pause),
-        ),
-        (
-            "an archived child has nothing of its own to pause (X11)",
-            Gate {
-                session: Some(&both),
-                ..gate
-            },
-            Some(rest(Why::Inherited)),
-        ),
-        (
-            "child",
-            Gate {
-                session: Some(&child),
-                ..gate
-            },
-            Some(rest(Why::Inherited)),
-        ),
-        (
-            "inherited and paused",
-            Gate {
-                inherited: true,
-                goal: Some(&paused),
-                ..gate
-            },
-            Some(rest(Why::Inherited)),
-        ),
-        (
-            "archived and paused",
-            Gate {
-                session: Some(&archived),
-                goal: Some(&paused),
-                ..gate
-            },
-            Some(rest(Why::NotActive(Status::Paused))),
-        ),
-        (
-            "stale",
-            Gate {
-                stale: true,
-                ..gate
-            },
-            Some(rest(Why::NeedsClick)),
-        ),
-        (
-            "a Resume from before the long sleep is no click (X10)",
-            Gate {
-                stale: true,
-                goal: Some(&resumed),
-                ..gate
-            },
-            Some(rest(Why::NeedsClick)),
-        ),
-    ] {
-        assert_eq!(gate_session(&gate), expected, "{name}");
-    }
+    assert_eq!(gate(false, None, None), Some(rest(Why::Disabled)));
+    assert_eq!(gate(true, None, None), Some(rest(Why::Gone)));
+    assert_eq!(gate(true, None, Some(&active)), Some(rest(Why::Gone)));
+    assert_eq!(gate(true, Some(&plain), None), Some(rest(Why::NoGoal)));
 }
 
 #[test]
@@ -527,6 +458,34 @@ fn x18_our_own_unanswered_message() {
 }
 
 #[test]
+fn x7_an_error_that_left_no_answer_blocks_with_its_text() {
+    let refused = |text: &str| {
+        let sent = sent(0, false).map(|sent| Sent {
+            error: Some(text.to_owned()),
+            ..sent
+        });
+        scene("turns=1 step=a1", OURS).with(|s| s.memory.sent = sent)
+    };
+    let text = "UnknownError: Model not found";
+    let expected = blocked(BlockedCause::PromptRefused {
+        text: text.to_owned(),
+    });
+    check_scenes(vec![
+        (
+            "at once",
+            refused(text).with(|s| s.untouched = 0),
+            expected.clone(),
+        ),
+        ("later", refused(text), expected),
+        (
+            "an error that left an answer is judged by it (R49)",
+            refused(text).with(|s| s.messages = FAILED.into()),
+            turn_failed(),
+        ),
+    ]);
+}
+
+#[test]
 fn x18_a_stop_behind_our_message() {
     let pause = Decision::Pause(PauseCause::Aborted);
     for behind in [ABORTED, BLANK, DECLINED] {
@@ -703,11 +662,11 @@ fn r49_r53_a_failure_blocks_and_no_resume_goes_over_it() {
         ),
     ]);
     let reason = |name: &str| {
-        let s = scene("", &format!("u u1; a a1 < u1 err={name}"));
-        match s.decide() {
-            Decision::Settle(settlement) => settlement.reason(),
-            other => panic!("{other:?}"),
-        }
+        let decision = scene("", &format!("u u1; a a1 < u1 err={name}")).decide();
+        let Decision::Settle(settlement) = decision else {
+            panic!("{decision:?}");
+        };
+        settlement.reason()
     };
     assert_eq!(reason("APIError:down"), "APIError: down");
     assert_eq!(reason("APIError"), "APIError");

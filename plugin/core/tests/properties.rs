@@ -4,7 +4,7 @@ mod support;
 
 use goal_core::accounting::fold;
 use goal_core::change::{Change, StoredObjective, apply};
-use goal_core::continuation::{ContinuationIds, ids};
+use goal_core::continuation::{ContinuationIds, ids, ids_sent};
 use goal_core::decide::decide;
 use goal_core::decision::{BlockedCause, Decision, PauseCause, Prompting, Settlement};
 use goal_core::evidence::Evidence;
@@ -12,7 +12,6 @@ use goal_core::goal::{Goal, GoalId, MessageId, RevertId, Status, Unknown};
 use goal_core::judge::{AuditFailure, AuditOutcome, Audited, judge};
 use goal_core::limits::Limits;
 use goal_core::memory::Memory;
-use goal_core::message::Message;
 use goal_core::payload::{read, write};
 use goal_core::prompt::Occasion;
 use goal_core::signal::{GoalMark, Kick, Signal};
@@ -415,27 +414,18 @@ fn drive(goal: &Goal, messages: &str, memory: Memory, verdict: Option<VerdictKin
         let (judged, after) = judge(goal, &evidence, &outcome, memory, &LIMITS);
         (decision, audited) = (judged, Some(after));
     }
-    let resent = match &snapshot.tail.kind {
-        TailKind::OursUnanswered { after } => {
-            snapshot.timeline.get(after).filter(|_| decision == RESEND)
+    let context = TailContext {
+        goal,
+        revert: None,
+        overflow_seen: false,
+    };
+    let ids = snapshot.tail.id.as_ref().and_then(|tail| {
+        if decision == RESEND {
+            ids_sent(&snapshot.timeline, tail, context)
+        } else {
+            Some(ids(&goal.id, tail, snapshot.tail.at, None))
         }
-        TailKind::Empty
-        | TailKind::UserPending
-        | TailKind::Unfinished
-        | TailKind::Interrupted
-        | TailKind::Aborted
-        | TailKind::Declined
-        | TailKind::Failed { .. }
-        | TailKind::Truncated
-        | TailKind::Compacted
-        | TailKind::Hollow
-        | TailKind::Finished => None,
-    };
-    let ids = match (resent, &snapshot.tail.id) {
-        (Some(message), _) => Some(ids(&goal.id, &message.id, ended_at(message), None)),
-        (None, Some(tail)) => Some(ids(&goal.id, tail, snapshot.tail.at, None)),
-        (None, None) => None,
-    };
+    });
     let change = snapshot.tail.id.clone().map(|tail| Change::Continued {
         ledger: snapshot.ledger.clone(),
         tail,
@@ -458,13 +448,6 @@ struct Driven {
 
 const RESEND: Decision = Decision::Continue(Prompting::Resend);
 const FINISH: Decision = Decision::Continue(Prompting::Finish);
-
-fn ended_at(message: &Message) -> Wall {
-    message
-        .step()
-        .and_then(|step| step.completed)
-        .unwrap_or(message.created)
-}
 
 fn any_verdict() -> impl Strategy<Value = Option<VerdictKind>> {
     use VerdictKind::{Blocked, Complete, Continue};
@@ -506,7 +489,8 @@ proptest! {
         prop_assert_eq!(&again.decision, &FINISH);
         prop_assert_eq!(again.ids.as_ref(), Some(ids));
         // Stored: whoever looks sees the loop's own message, and sends nothing but that again.
-        let stored = format!("{messages}; c {}", first.tail.id.as_ref().map_or("", |id| id.as_str()));
+        let tail = first.tail.id.as_ref().map_or("", MessageId::as_str);
+        let stored = format!("{messages}; c {tail}");
         let after = drive(&written, &stored, Memory::default(), verdicts.1);
         prop_assert_eq!(after.tail.id.as_ref(), Some(&ids.message));
         if after.decision == RESEND {
@@ -651,8 +635,10 @@ impl Model {
                 self.stopped = mark.kick == Kick::Stopped;
                 if mark.kick == Kick::Resumed && is_new && !self.busy {
                     self.owe(250, now);
-                } else if !self.in_cycle && self.due.is_none() {
-                    self.owe(RECHECK, now);
+                } else if !self.in_cycle {
+                    // A kickoff may take the place of a recheck that was nearly due.
+                    let within = if self.due.is_none() { RECHECK } else { 3_000 };
+                    self.due = self.due.max(Some(now + within));
                 }
             }
             Signal::LookAgain if self.busy => {}

@@ -2,6 +2,7 @@
 
 mod support;
 
+use goal_core::continuation::{ids, ids_sent};
 use goal_core::goal::{MessageId, RevertId};
 use goal_core::tail::{Tail, TailContext, TailKind, compactions_in_a_row, truncated_in_a_row};
 use goal_core::time::Wall;
@@ -470,6 +471,39 @@ fn x18_a_tail_that_ended_late_is_still_recognised() {
         stop_behind: true,
     };
     assert_eq!(read, expected);
+    // Sent again, it is the same message and the same part.
+    let sent = ids_sent(&Timeline::new(late.clone(), None), &late[2].id, context);
+    let derived = ids(&goal.id, &MessageId::new("a1"), Wall(2_000), None);
+    assert_eq!(sent, Some(derived));
+}
+
+#[test]
+fn x18_the_ids_to_send_again() {
+    let sent = |messages: &str, goal: &str| {
+        let goal = support::goals::goal(goal);
+        let context = TailContext {
+            goal: &goal,
+            revert: None,
+            overflow_seen: false,
+        };
+        let timeline = timeline(messages);
+        let last = timeline.messages().last().map(|last| last.id.clone());
+        ids_sent(&timeline, &last.unwrap(), context)
+    };
+    let a1 = MessageId::new("a1");
+    let revert = RevertId::new("msg_r");
+    let goal = goal("");
+    let plain = ids(&goal.id, &a1, Wall(2_500), None);
+    let rewound = ids(&goal.id, &a1, Wall(2_500), Some(&revert));
+    let turn = "u u1; a a1 < u1 stop 'x'";
+    assert_eq!(sent(&format!("{turn}; c a1"), ""), Some(plain));
+    assert_eq!(
+        sent(&format!("{turn}; c a1/msg_r"), "over=a1/msg_r"),
+        Some(rewound)
+    );
+    assert_eq!(sent(&format!("{turn}; c a1/msg_r"), ""), None);
+    assert_eq!(sent(&format!("{turn}; c a1"), "id=g2"), None);
+    assert_eq!(sent(&format!("{turn}; u u2"), ""), None);
 }
 
 #[test]
@@ -540,89 +574,90 @@ fn x6_x18_the_time_of_a_tail_and_the_stop_behind_it() {
     }
 }
 
+/// Each case: name, messages after the prompt `u` with `T` for a cut-off one, and whether the two
+/// newest that count were both cut off.
+fn check_row(cases: &[(&str, &str, bool)]) {
+    for (name, messages, expected) in cases {
+        let messages = format!("u u @1; {}", messages.replace('T', "< u length 'x'"));
+        let row = truncated_in_a_row(&timeline(&messages), 2);
+        assert_eq!(row, *expected, "{name}");
+    }
+}
+
 #[test]
 fn r55_r58_truncations_in_a_row() {
-    let cut = "length 'x'";
-    for (name, messages, expected) in [
-        ("T", format!("u u; a a < u {cut}"), false),
-        ("T T", format!("u u; a a < u {cut}; a b < u {cut}"), true),
+    check_row(&[
+        ("one", "a a T", false),
+        ("two", "a a T; a b T", true),
         (
-            "T T by error and by finish",
-            format!("u u; a a < u err=MessageOutputLengthError; a b < u {cut}"),
+            "by error and by finish",
+            "a a < u err=MessageOutputLengthError; a b T",
             true,
         ),
         (
-            "T summary T",
-            format!("u u; a a < u {cut}; u m mark; a s < m summary stop 'x'; a b < u {cut}"),
+            "a summary between (R58)",
+            "a a T; u m mark; a s < m summary stop 'x'; a b T",
             true,
         ),
         (
-            "T T summary",
-            format!("u u; a a < u {cut}; a b < u {cut}; u m mark; a s < m summary stop 'x'"),
+            "a summary after (R59)",
+            "a a T; a b T; u m mark; a s < m summary stop 'x'",
             true,
         ),
         (
-            "T ordinary T",
-            format!("u u; a a < u {cut}; a o < u stop 'x'; a b < u {cut}"),
+            "an ordinary one between",
+            "a a T; a o < u stop 'x'; a b T",
             false,
         ),
         (
-            "T tool step T: a message, not a prompt's turn, is counted (X3)",
-            format!("u u; a a < u {cut}; a o < u tools tool=x; a b < u {cut}"),
+            "a tool step between: a message counts, not a prompt's turn (X3)",
+            "a a T; a o < u tools tool=x; a b T",
             false,
         ),
         (
-            "T failed T",
-            format!("u u; a a < u {cut}; a o < u err=APIError; a b < u {cut}"),
+            "a failed one between",
+            "a a T; a o < u err=APIError; a b T",
             false,
         ),
         (
-            "T failed-though-cut T",
-            format!("u u; a a < u {cut}; a o < u length err=APIError; a b < u {cut}"),
+            "cut off, but failed (R48)",
+            "a a T; a o < u length err=APIError; a b T",
             false,
         ),
         (
-            "T aborted T",
-            format!("u u; a a < u {cut}; a o < u err=MessageAbortedError; a b < u {cut}"),
+            "an aborted one between (R59)",
+            "a a T; a o < u err=MessageAbortedError; a b T",
             true,
         ),
+        ("a blank end between", "a a T; a o < u; a b T", true),
+        ("a prompt between", "a a T; u v; a b T", true),
         (
-            "T blank T",
-            format!("u u; a a < u {cut}; a o < u; a b < u {cut}"),
+            "an unfinished one after",
+            "a a T; a b T; a o < u open",
             true,
         ),
+    ]);
+}
+
+#[test]
+fn r57_truncations_in_a_row_by_time() {
+    check_row(&[
         (
-            "T user T",
-            format!("u u; a a < u {cut}; u v; a b < v {cut}"),
-            true,
-        ),
-        (
-            "T T unfinished",
-            format!("u u; a a < u {cut}; a b < u {cut}; a o < u open"),
-            true,
-        ),
-        (
-            "T T by time, listed otherwise",
-            format!("u u @1; a a < u {cut} @4; a o < u stop 'x' @2; a b < u {cut} @3"),
+            "listed otherwise",
+            "a a T @4; a o < u stop 'x' @2; a b T @3",
             true,
         ),
         (
             "ids say T o T, time says o T T",
-            format!("u u @1; a b < u stop 'x' @2; a a < u {cut} @3; a c < u {cut} @4"),
+            "a b < u stop 'x' @2; a a T @3; a c T @4",
             true,
         ),
         (
             "ids say o T T, time says T o T",
-            format!("u u @1; a b < u {cut} @2; a a < u stop 'x' @3; a c < u {cut} @4"),
+            "a b T @2; a a < u stop 'x' @3; a c T @4",
             false,
         ),
-    ] {
-        assert_eq!(
-            truncated_in_a_row(&timeline(&messages), 2),
-            expected,
-            "{name}"
-        );
-    }
+    ]);
 }
 
 #[test]

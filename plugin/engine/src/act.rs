@@ -212,9 +212,15 @@ async fn end(
         None => None,
     };
     match write(ports, live, Ok(draft)).await {
-        Ok(written) => Acted::Stopped {
-            goal: written.goal,
-            notice: planned,
+        Ok(written) => match settle_overwritten(ports, live, &written).await {
+            Ok(goal) => Acted::Stopped {
+                goal,
+                notice: planned,
+            },
+            Err(acted) => {
+                tell::withdraw(ports, planned).await;
+                acted
+            }
         },
         Err(WriteError::Call(call)) if !is_certain(&call) => {
             failed_write(WriteError::Call(call), planned)
@@ -287,8 +293,7 @@ fn text_of(ports: &Ports, step: &Step, goal: &Goal, objective: &str, occasion: O
     })
 }
 
-/// Writes the continuation down before it is sent (R74), and waits for the write's echo: what
-/// another client wrote in between is not overwritten (X17).
+/// Writes the continuation down before it is sent (R74).
 async fn persist(ports: &Ports, live: &Live, step: &Step) -> Result<Goal, Acted> {
     let snapshot = &step.snapshot;
     let Some(tail) = snapshot.tail.id.clone() else {
@@ -306,18 +311,20 @@ async fn persist(ports: &Ports, live: &Live, step: &Step) -> Result<Goal, Acted>
     let written = write(ports, live, draft)
         .await
         .map_err(|error| failed_write(error, None))?;
+    settle_overwritten(ports, live, &written).await
+}
+
+/// Waits for the echo of a write; what another client wrote in between our read and it is written
+/// back (X17).
+async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Result<Goal, Acted> {
     let echoed = |live: &Live| {
         live.heard()
             .iter()
             .any(|read| carries(read, &written.goal, ports))
             .then_some(())
     };
-    // Without an echo the look before the prompt reads the goal anew.
+    // Without an echo the look before a prompt reads the goal anew.
     let _ = live.wait(ports.limits.write_echo, echoed).await;
-    settle_overwritten(ports, live, &written).await
-}
-
-async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Result<Goal, Acted> {
     let session = &written.base.facts.id;
     let directory = &written.base.directory;
     match overwritten(&live.heard(), written, ports) {

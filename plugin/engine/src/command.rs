@@ -1,6 +1,8 @@
 //! What a user asks of a goal: plain functions over the ports, called by a running engine's actors
 //! and by the command line alike. Each is safe to repeat, and a refused one changes nothing.
 
+mod edit;
+mod end;
 mod look;
 mod start;
 
@@ -16,6 +18,8 @@ use crate::stored::{Draft, WriteError, goal_of};
 use crate::think;
 use crate::view::GoalView;
 
+pub use self::edit::{EditRequest, Edited, edit};
+pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};
 pub use self::look::{Explanation, Look, list, show, why};
 pub use self::start::{StartRequest, Started, start};
 
@@ -118,6 +122,27 @@ pub async fn resume(
         view: look::view_of(&read, goal),
         already: false,
     })
+}
+
+/// Records what a Resume of another client, which does not know of that, goes over (X12). `None`:
+/// there was nothing to record, or the goal was changed meanwhile.
+pub(crate) async fn record_resume(
+    ports: &Ports,
+    read: &SessionRead,
+    goal: &Goal,
+) -> Result<Option<Goal>, Error> {
+    let over = over_now(ports, read, goal).await?;
+    let forget_first_message = lacks_first_message(ports, read, goal).await?;
+    if over.is_none() && !forget_first_message {
+        return Ok(None);
+    }
+    let change = Change::Resumed {
+        token_budget: None,
+        over,
+        forget_first_message,
+    };
+    let guard = |fresh: &Goal| fresh.id == goal.id && fresh.updated_at == goal.updated_at;
+    write(ports, read, guard, change).await.map(Some)
 }
 
 /// The session's tail and revert point now: what a Resume goes over (X12).

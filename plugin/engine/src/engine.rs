@@ -83,7 +83,8 @@ impl Engine {
         Self { shared, requests }
     }
 
-    /// Everything that changes from now on. A receiver that falls more than 1,024 behind loses the
+    /// Everything that changes from now on; the first caller also hears what happened since the
+    /// start. A receiver that falls more than 1,024 behind loses the
     /// oldest; [`Engine::list`] makes it right again.
     #[must_use]
     pub fn updates(&self) -> broadcast::Receiver<Update> {

@@ -165,13 +165,15 @@ pub async fn connect_for_command(
     limits: &Limits,
     notices: Arc<dyn Notices>,
 ) -> Result<CommandConnection, Error> {
-    let (client, version) = attach(target, limits).await?;
+    let client = client(target, limits)?;
+    let health = client.connect_to_running(limits.call_timeout).await;
+    let health = health.map_err(|error| not_attached(&error, &client.target().url))?;
     let settings = Arc::new(SettingsFile::new(data_dir.settings()));
     let owner = hex(SystemClock.random());
     let (ports, _) = ports(&client, data_dir, settings, limits, &owner, notices).await?;
     Ok(CommandConnection {
         ports,
-        server: running(&client, version, /*managed*/ false),
+        server: running(&client, health.version, /*managed*/ false),
     })
 }
 

@@ -37,7 +37,6 @@ use crate::error::{Code, Error};
 use crate::live::Live;
 use crate::ports::{Presence, ServerEvent, SessionRead};
 use crate::shared::Shared;
-use crate::stored::goal_of;
 use crate::tell::Planned;
 use crate::think::Observed;
 
@@ -117,6 +116,8 @@ pub(crate) struct Actor {
     stopped_at: Option<Mono>,
     /// Somebody stopped the turn while a step acted: the goal is paused right after it.
     stop_after_acting: bool,
+    /// Another client resumed the goal: what it goes over is recorded once nothing acts.
+    resume_seen: bool,
     /// The decision and reason journaled last: a repeated wait is not written down again.
     journaled: Option<(&'static str, String)>,
     /// The session is gone: the actor ends.
@@ -164,19 +165,16 @@ enum Woken {
 }
 
 impl Actor {
-    /// An actor for a session with a goal, not started yet.
+    /// An actor for a session with a goal, not started yet. The goal as it was last shown tells
+    /// what the first message changes.
     pub(crate) fn new(shared: Arc<Shared>, read: Arc<SessionRead>) -> Self {
-        let goal = goal_of(&read, &shared.ports);
-        let memory = goal
-            .as_ref()
-            .map_or_else(Memory::default, |goal| Memory::fresh(&goal.id, Wall(0)));
         Self {
+            goal: shared.view(&read.facts.id).map(|view| view.goal),
             shared,
             id: read.facts.id.clone(),
             read,
-            goal,
             watch: Watch::default(),
-            memory,
+            memory: Memory::default(),
             live: Arc::default(),
             work: Work::Idle,
             intents: VecDeque::new(),
@@ -187,6 +185,7 @@ impl Actor {
             presence: None,
             stopped_at: None,
             stop_after_acting: false,
+            resume_seen: false,
             journaled: None,
             gone: false,
         }
@@ -264,7 +263,11 @@ impl Actor {
         if matches!(self.work, Work::Acting(_)) {
             return;
         }
+        let resume_seen = std::mem::take(&mut self.resume_seen);
         let Some(intent) = self.intents.pop_front() else {
+            if resume_seen {
+                self.record_resume();
+            }
             return;
         };
         self.drop_cycle();

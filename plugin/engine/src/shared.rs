@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     epoch: Instant,
     known: Mutex<Known>,
     updates: broadcast::Sender<Update>,
+    /// The first listener's: it hears everything from the start, however late it asks.
+    first: Mutex<Option<broadcast::Receiver<Update>>>,
     /// Cancelled once: everything ends.
     pub(crate) shutdown: CancellationToken,
     /// Every task of the engine.
@@ -73,11 +75,13 @@ impl Stance {
 
 impl Shared {
     pub(crate) fn new(ports: Ports) -> Self {
+        let (updates, first) = broadcast::channel(UPDATES_MAX);
         Self {
             ports,
             epoch: Instant::now(),
             known: Mutex::default(),
-            updates: broadcast::channel(UPDATES_MAX).0,
+            updates,
+            first: Mutex::new(Some(first)),
             shutdown: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
@@ -98,7 +102,12 @@ impl Shared {
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Update> {
-        self.updates.subscribe()
+        let first = self
+            .first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        first.unwrap_or_else(|| self.updates.subscribe())
     }
 
     /// Tells whoever listens; nobody may.

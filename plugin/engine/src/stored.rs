@@ -96,6 +96,44 @@ impl Draft {
     }
 }
 
+/// A goal about to be taken out of its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Removal {
+    base: SessionRead,
+    metadata: String,
+}
+
+impl Removal {
+    /// Reads the session anew and asks `guard` whether its goal is the one to take out.
+    pub(crate) async fn prepare(
+        ports: &Ports,
+        read: &SessionRead,
+        guard: impl Fn(&Goal) -> bool + Send,
+    ) -> Result<Self, WriteError> {
+        let id = &read.facts.id;
+        let base = ports
+            .sessions
+            .session(id, Some(&read.directory))
+            .await
+            .map_err(WriteError::Call)?;
+        goal_of(&base, ports)
+            .filter(|goal| guard(goal))
+            .ok_or(WriteError::Guarded)?;
+        let metadata =
+            payload::write(base.metadata.as_deref(), None).map_err(|_| WriteError::Corrupt)?;
+        Ok(Self { base, metadata })
+    }
+
+    /// Takes it out.
+    pub(crate) async fn write(self, ports: &Ports) -> Result<(), WriteError> {
+        let written = ports
+            .sessions
+            .write_metadata(&self.base.facts.id, &self.base.directory, &self.metadata)
+            .await;
+        written.map(|_| ()).map_err(WriteError::Call)
+    }
+}
+
 /// Whether a session as heard of carries exactly this write of this goal.
 pub(crate) fn carries(read: &SessionRead, goal: &Goal, ports: &Ports) -> bool {
     goal_of(read, ports).is_some_and(|g| g.id == goal.id && g.updated_at == goal.updated_at)
@@ -118,11 +156,14 @@ pub(crate) fn overwritten(
     written: &Written,
     ports: &Ports,
 ) -> Overwritten {
-    let foreign = heard
-        .iter()
-        .take_while(|read| !carries(read, &written.goal, ports))
-        .filter(|read| read.metadata != written.base.metadata)
-        .last();
+    let mut foreign = None;
+    for read in heard {
+        if carries(read, &written.goal, ports) {
+            break;
+        }
+        // What was heard up to our read is older than it, and lost nothing.
+        foreign = (read.metadata != written.base.metadata).then_some(read);
+    }
     match foreign {
         None => Overwritten::Nothing,
         Some(read) => {

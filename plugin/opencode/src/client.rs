@@ -120,6 +120,19 @@ impl Client {
     /// has no session metadata), or another refusal. After `within`: the failure of the last try,
     /// [`Kind::Unreachable`], [`Kind::Timeout`] or [`Kind::Server`].
     pub async fn connect(&self, within: Duration) -> Result<Health, Error> {
+        self.probe(within, /*waits*/ true).await
+    }
+
+    /// As [`Client::connect`] for a server that should be running: where nothing listens, there is
+    /// nothing to wait for.
+    ///
+    /// # Errors
+    /// Those of [`Client::connect`]; a refused connection at once.
+    pub async fn connect_to_running(&self, within: Duration) -> Result<Health, Error> {
+        self.probe(within, /*waits*/ false).await
+    }
+
+    async fn probe(&self, within: Duration, waits: bool) -> Result<Health, Error> {
         let end = Instant::now() + within;
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -129,10 +142,19 @@ impl Client {
                 Ok(health) => return check_version(health),
                 Err(error) => error,
             };
-            let passing = matches!(
-                error.kind(),
-                Kind::Unreachable | Kind::Timeout | Kind::Server { .. }
-            );
+            let passing = match error.kind() {
+                Kind::Unreachable => waits || error.maybe_sent(),
+                Kind::Timeout | Kind::Server { .. } => true,
+                Kind::Unauthorized
+                | Kind::NotFound
+                | Kind::Rejected { .. }
+                | Kind::NotOpenCode
+                | Kind::Malformed
+                | Kind::TooLarge
+                | Kind::TooOld { .. }
+                | Kind::MalformedId
+                | Kind::BadTarget => false,
+            };
             if !passing || Instant::now() + PROBE_PAUSE >= end {
                 return Err(error);
             }

@@ -1,5 +1,5 @@
 //! Goals and messages written as a few readable words; see [`goals::goal`] and [`tails::tail`].
-#![allow(
+#![expect(
     dead_code,
     reason = "every test file takes its own part of this vocabulary"
 )]

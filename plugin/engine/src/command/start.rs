@@ -209,13 +209,13 @@ impl Scene {
 }
 
 /// Where the objective was put, and what stood there before.
-struct Kept {
-    inline: bool,
+pub(super) struct Kept {
+    pub(super) inline: bool,
     before: Option<String>,
 }
 
 impl Kept {
-    async fn put(ports: &Ports, read: &SessionRead, text: &str) -> Self {
+    pub(super) async fn put(ports: &Ports, read: &SessionRead, text: &str) -> Self {
         let id = read.facts.id.as_str();
         if !ports.sessions.is_local() {
             return Self {
@@ -239,7 +239,7 @@ impl Kept {
         }
     }
 
-    async fn undo(&self, ports: &Ports, read: &SessionRead) {
+    pub(super) async fn undo(&self, ports: &Ports, read: &SessionRead) {
         if self.inline {
             return;
         }

@@ -374,7 +374,14 @@ impl Actor {
                 notice,
             } => {
                 self.planned.extend(notice);
-                self.recheck(what, message).await;
+                self.deliver_come_true();
+                if self.is_active() {
+                    self.recheck(what, message).await;
+                } else {
+                    // The write took effect; only its answer was lost.
+                    self.ended(Ended::Stopped);
+                    self.show_timer();
+                }
             }
         }
     }

@@ -26,6 +26,7 @@ impl Actor {
             Msg::Heard(read) => {
                 self.live.hear(&read);
                 let moved = read.facts != self.read.facts;
+                self.resume_seen |= self.is_resume(&read);
                 self.refresh(read);
                 if moved {
                     self.on_moved();
@@ -324,6 +325,38 @@ impl Actor {
         self.adopt(goal);
     }
 
+    /// Another client just resumed the goal: only a change that is seen live grants going over a
+    /// stop (X12).
+    fn is_resume(&self, read: &SessionRead) -> bool {
+        let Some(new) = goal_of(read, &self.shared.ports) else {
+            return false;
+        };
+        let resumes = |goal: &Goal| goal.status == Status::Active && goal.is_resumed();
+        let changes = self.goal.as_ref().is_some_and(|old| {
+            old.id == new.id && !resumes(old) && old.resumed_over == new.resumed_over
+        });
+        // A request of ours, which acts now, records it by itself.
+        changes && resumes(&new) && !matches!(self.work, Work::Acting(_))
+    }
+
+    pub(super) fn record_resume(&mut self) {
+        let Some(goal) = self.goal.clone().filter(|goal| goal.is_resumed()) else {
+            return;
+        };
+        self.drop_cycle();
+        self.live.begin();
+        let shared = Arc::clone(&self.shared);
+        let read = Arc::clone(&self.read);
+        self.work = Work::Acting(Box::pin(async move {
+            let recorded = command::record_resume(&shared.ports, &read, &goal).await;
+            let recorded = recorded.unwrap_or_else(|error| {
+                tracing::warn!(%error, "what a Resume goes over could not be recorded");
+                None
+            });
+            Done::Asked(recorded.map(Box::new))
+        }));
+    }
+
     /// The goal as this actor, or a request of the user, just wrote it.
     pub(super) fn wrote(&mut self, goal: Goal) {
         if self.own_writes.len() >= OWN_WRITES_MAX {
@@ -376,6 +409,15 @@ impl Actor {
                     crate::tell::withdraw(&shared.ports, Some(planned)).await;
                 }
             });
+        }
+    }
+
+    /// The echo of a write may come before its failure is known.
+    pub(super) fn deliver_come_true(&mut self) {
+        if let Some(goal) = self.goal.clone()
+            && self.planned.iter().any(|planned| planned.is_true_of(&goal))
+        {
+            self.deliver_planned(&goal);
         }
     }
 

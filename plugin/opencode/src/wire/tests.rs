@@ -139,10 +139,7 @@ fn any_error_is_an_error() {
     let api = r#"{"name":"APIError","data":{"message":"no","statusCode":401,"isRetryable":false}}"#;
     assert_eq!(error(api), expect("APIError", "no", Some(401)));
     assert_eq!(error(r#"{"name":"X"}"#), expect("X", "", None));
-    assert_eq!(
-        error(r#"{"message":"m"}"#),
-        expect("", "m", None)
-    );
+    assert_eq!(error(r#"{"message":"m"}"#), expect("", "m", None));
     assert_eq!(error(r#""boom""#), expect("", "boom", None));
     assert_eq!(error("7"), expect("", "", None));
 }
