@@ -310,6 +310,19 @@ fn x21_a_cursor_that_is_gone_counts_nothing_twice() {
             "130 0 100 a2",
         ),
         (
+            "of two summaries, the newest",
+            "created=0 used=160 committed=150 cursor=gone",
+            "a s < m summary stop 'sum' 100t; a a1 < k stop 'x' 50t; \
+             a s2 < n summary stop 'sum' 50t; a a2 < l stop 'x' 30t",
+            "180 0 150 a2",
+        ),
+        (
+            "prompts are no summaries",
+            "created=0 used=120 committed=100 cursor=gone",
+            "a s < m summary stop 'sum' 100t; u k; a a2 < k stop 'x' 30t; u u3; a a3 < u3 open",
+            "130 0 100 a2",
+        ),
+        (
             "nothing follows the summary",
             "created=0 used=120 committed=100 cursor=gone",
             "a a1 < u1 stop 'x' 90t; a s < m summary stop 'sum' 100t",

@@ -195,6 +195,20 @@ fn r79_r70_an_ending_resets_the_streaks() {
 }
 
 #[test]
+fn r70_an_ending_by_a_failed_audit_leaves_fresh_tolerance() {
+    check_emptied(
+        "two failures",
+        "",
+        Change::Settled {
+            settlement: Settlement::Blocked(BlockedCause::AuditUnavailable),
+            ledger: ledger(),
+            audited: audited(0, 2, None, None),
+        },
+        &format!("{ACCOUNTED} blocked blocked=0 fails=0 reason='progress audit unavailable'"),
+    );
+}
+
+#[test]
 fn r2_a_reason_is_clamped() {
     let long = "x".repeat(300);
     let cause = BlockedCause::TurnFailed { reason: long };

@@ -175,6 +175,17 @@ fn x20_a_new_message_of_a_person_grants_patience() {
 }
 
 #[test]
+fn x20_a_message_grants_patience_once() {
+    let known = MessageId::new("u1");
+    let mut memory = Memory::default();
+    memory.observe_human(Some((&known, Wall(1))));
+    memory.nudges = 1;
+    memory.observe_human(Some((&known, Wall(1))));
+    memory.observe_human(None);
+    assert_eq!((memory.nudges, memory.human), (1, Some(known)));
+}
+
+#[test]
 fn x20_a_window_that_slides_brings_no_new_person() {
     // A run so long that the window begins with a continuation of ours, whose tail is outside it.
     let all =

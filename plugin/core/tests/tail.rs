@@ -133,7 +133,7 @@ fn r48_the_error_is_looked_at_before_the_finish() {
 
 #[test]
 fn x12_stops() {
-    use TailKind::{Aborted, Compacted, Declined, Finished, Interrupted};
+    use TailKind::{Aborted, Compacted, Declined, Finished};
     check(&[
         ("a blank end", "u u1; a a1 < u1", Aborted, Some("a1")),
         (
@@ -145,6 +145,12 @@ fn x12_stops() {
         (
             "a blank end that an overflow explains",
             "u u1; a a1 < u1; u m overflow; a s < m summary stop 'sum'",
+            Compacted,
+            Some("s"),
+        ),
+        (
+            "the mark stands among other parts",
+            "u u1; a a1 < u1; u m synthetic overflow; a s < m summary stop 'sum'",
             Compacted,
             Some("s"),
         ),
@@ -178,6 +184,13 @@ fn x12_stops() {
             Finished,
             Some("a2"),
         ),
+    ]);
+}
+
+#[test]
+fn x12_refusals_stop_and_other_broken_off_tools_do_not() {
+    use TailKind::{Declined, Finished, Interrupted};
+    check(&[
         (
             "a refusal",
             "u u1; a a1 < u1 tools refused=bash",
@@ -355,7 +368,7 @@ fn x2_shell_messages_and_their_prompts_are_no_tail() {
         ),
         (
             "a command run as a sub-task is the agent's work",
-            "u u1; a a1 < u1 stop shell tool=task",
+            "u u1; a a1 < u1 stop shell tool=task tool=bash=0",
             Finished,
             Some("a1"),
         ),
@@ -394,6 +407,15 @@ fn r57_order_follows_created_never_ids() {
 }
 
 #[test]
+fn r57_a_message_is_found_by_its_id() {
+    let timeline = timeline("u u1; a a1 < u1 stop 'x'; u u2");
+    let found = |id: &str| timeline.get(&MessageId::new(id)).map(|found| found.created);
+    assert_eq!(found("a1"), Some(Wall(2_000)));
+    assert_eq!(found("u2"), Some(Wall(3_000)));
+    assert_eq!(found("gone"), None);
+}
+
+#[test]
 fn x14_messages_behind_the_revert_point_do_not_exist() {
     let all = "u u1; a a1 < u1 length 'x'; u u2; a a2 < u2 stop 'y'; u u3";
     let cut = |point: &str| {
@@ -413,6 +435,8 @@ fn x14_messages_behind_the_revert_point_do_not_exist() {
     assert_eq!(cut("a2"), (TailKind::UserPending, at("u2")));
     assert_eq!(cut("u2"), (TailKind::Truncated, at("a1")));
     assert_eq!(cut("u1"), (TailKind::Empty, None));
+    // The point lies before everything that was read.
+    assert_eq!(cut("msg_older"), (TailKind::Empty, None));
 }
 
 #[test]

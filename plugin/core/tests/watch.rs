@@ -464,6 +464,15 @@ fn a_stopped_goal_arms_nothing() {
          15004 ended dropped => nothing",
     );
     check(
+        "and forgets what was asked before it stopped",
+        "0 idle => Idle 15000
+         15000 expire => wake Idle
+         15001 resumed 1 => cycle
+         15002 stopped 2 => cycle
+         15003 running 3 => cycle
+         15004 ended dropped => Idle 30004",
+    );
+    check(
         "until it is resumed",
         "0 stopped 1 => nothing\n1 resumed 2 => Resume 251",
     );
