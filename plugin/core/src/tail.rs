@@ -114,13 +114,6 @@ impl Tail {
         )
     }
 
-    /// When the message `id` ended, else when it was created: the time of a continuation that
-    /// follows it (X6). `None` if it is not among the messages.
-    #[must_use]
-    pub fn at_of(timeline: &Timeline, id: &MessageId) -> Option<Wall> {
-        timeline.get(id).map(end_time)
-    }
-
     fn of(kind: TailKind, message: Option<&Message>, stop_behind: bool) -> Self {
         let at = message.map_or(Wall(0), end_time);
         Self {

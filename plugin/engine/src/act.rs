@@ -74,23 +74,18 @@ pub(crate) fn ids_of(snapshot: &Snapshot, decision: &Decision) -> Option<Continu
     };
     let goal = &snapshot.goal;
     let revert = snapshot.session.revert.as_ref();
-    match (prompting, &snapshot.tail.kind) {
-        (Prompting::Resend, goal_core::tail::TailKind::OursUnanswered { after }) => {
-            let at = Tail::at_of(&snapshot.timeline, after)?;
-            let sent = snapshot.tail.id.as_ref()?;
-            let over = goal
-                .resumed_over
-                .as_ref()
-                .and_then(|over| over.revert.as_ref());
-            // The revert point is forgotten once a prompt is stored; the stored id tells which.
-            [None, revert, over]
-                .into_iter()
-                .map(|revert| continuation::ids(&goal.id, after, at, revert))
-                .find(|ids| ids.message == *sent)
-        }
-        (Prompting::New(_) | Prompting::Finish | Prompting::Resend, _) => {
-            let tail = snapshot.tail.id.as_ref()?;
+    let tail = snapshot.tail.id.as_ref()?;
+    match prompting {
+        Prompting::New(_) | Prompting::Finish => {
             Some(continuation::ids(&goal.id, tail, snapshot.tail.at, revert))
+        }
+        Prompting::Resend => {
+            let context = TailContext {
+                goal,
+                revert,
+                overflow_seen: snapshot.memory.overflow_seen,
+            };
+            continuation::ids_sent(&snapshot.timeline, tail, context)
         }
     }
 }

@@ -122,15 +122,45 @@ impl Engine {
         token_budget: Option<Option<u64>>,
     ) -> Result<command::Resumed, Error> {
         let (reply, answer) = oneshot::channel();
-        self.ask(
-            session,
-            Intent::Resume {
-                token_budget,
-                reply,
-            },
-            answer,
-        )
-        .await
+        self.ask(session, Intent::Resume(token_budget, reply), answer)
+            .await
+    }
+
+    /// Edits a goal: another objective, another budget, the same goal.
+    ///
+    /// # Errors
+    /// Those of [`command::edit`], and [`Code::ShuttingDown`].
+    pub async fn edit(&self, request: command::EditRequest) -> Result<command::Edited, Error> {
+        let (reply, answer) = oneshot::channel();
+        let session = request.session.clone();
+        self.ask(&session, Intent::Edit(request, reply), answer)
+            .await
+    }
+
+    /// Marks a goal complete.
+    ///
+    /// # Errors
+    /// Those of [`command::complete`], and [`Code::ShuttingDown`].
+    pub async fn complete(&self, session: &SessionId) -> Result<command::Completed, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(session, Intent::Complete(reply), answer).await
+    }
+
+    /// Takes a goal out of its session; what runs for an active one is stopped.
+    ///
+    /// # Errors
+    /// Those of [`command::clear`], and [`Code::ShuttingDown`].
+    pub async fn clear(&self, session: &SessionId) -> Result<command::Cleared, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(session, Intent::Clear(reply), answer).await
+    }
+
+    /// Pauses every active goal of the server.
+    ///
+    /// # Errors
+    /// Those of [`command::pause_all`]; each goal's own outcome is in the answer.
+    pub async fn pause_all(&self) -> Result<Vec<command::PausedOne>, Error> {
+        command::pause_all(&self.shared.ports).await
     }
 
     /// Starts a goal.
@@ -387,17 +417,7 @@ impl Supervisor {
     fn without_actor(&self, id: SessionId, intent: Intent) {
         let shared = Arc::clone(&self.shared);
         self.shared.tasks.spawn(async move {
-            match intent {
-                Intent::Pause(reply) => {
-                    let _ = reply.send(command::pause(&shared.ports, &id).await);
-                }
-                Intent::Resume {
-                    token_budget,
-                    reply,
-                } => {
-                    let _ = reply.send(command::resume(&shared.ports, &id, token_budget).await);
-                }
-            }
+            intent.carry_out(&shared.ports, &id).await;
         });
     }
 

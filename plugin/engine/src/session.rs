@@ -35,10 +35,11 @@ use crate::act::{Acted, Step};
 use crate::command;
 use crate::error::{Code, Error};
 use crate::live::Live;
-use crate::ports::{Presence, ServerEvent, SessionRead};
+use crate::ports::{Ports, Presence, ServerEvent, SessionRead};
 use crate::shared::Shared;
 use crate::tell::Planned;
 use crate::think::Observed;
+use crate::view::GoalView;
 
 /// Messages an actor may be behind; whoever sends waits, and an actor never blocks for long.
 pub(crate) const INBOX_MAX: usize = 256;
@@ -73,16 +74,81 @@ pub(crate) enum Msg {
     Intent(Intent),
 }
 
-/// What the user asks of a session's goal.
+/// What the user asks of a session's goal, and where the answer goes.
 #[derive(Debug)]
 pub(crate) enum Intent {
     /// Pause it and stop what runs.
-    Pause(oneshot::Sender<Result<command::Paused, Error>>),
+    Pause(Reply<command::Paused>),
     /// Go on, perhaps with another budget.
-    Resume {
-        token_budget: Option<Option<u64>>,
-        reply: oneshot::Sender<Result<command::Resumed, Error>>,
-    },
+    Resume(Option<Option<u64>>, Reply<command::Resumed>),
+    /// Another objective or budget.
+    Edit(command::EditRequest, Reply<command::Edited>),
+    /// Mark it complete.
+    Complete(Reply<command::Completed>),
+    /// Take it out.
+    Clear(Reply<command::Cleared>),
+}
+
+/// Where an answer goes; whoever asked may be gone.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+impl Intent {
+    /// Carries it out, answers, and gives the goal as it then is; `None` if it is as before, or
+    /// gone.
+    pub(crate) async fn carry_out(self, ports: &Ports, id: &SessionId) -> Option<Box<Goal>> {
+        match self {
+            Self::Pause(reply) => answer(reply, command::pause(ports, id).await, |paused| {
+                &paused.view
+            }),
+            Self::Resume(budget, reply) => {
+                let result = command::resume(ports, id, budget).await;
+                answer(reply, result, |resumed| &resumed.view)
+            }
+            Self::Edit(request, reply) => {
+                answer(reply, command::edit(ports, request).await, |edited| {
+                    &edited.view
+                })
+            }
+            Self::Complete(reply) => {
+                let result = command::complete(ports, id).await;
+                answer(reply, result, |completed| &completed.view)
+            }
+            Self::Clear(reply) => {
+                // The goal is gone: the echo of that write says so.
+                let _ = reply.send(command::clear(ports, id).await);
+                None
+            }
+        }
+    }
+
+    fn refuse(self) {
+        let ending = || {
+            Error::new(
+                Code::ShuttingDown,
+                "The program is ending; nothing was done.",
+            )
+        };
+        match self {
+            Self::Pause(reply) => drop(reply.send(Err(ending()))),
+            Self::Resume(_, reply) => drop(reply.send(Err(ending()))),
+            Self::Edit(_, reply) => drop(reply.send(Err(ending()))),
+            Self::Complete(reply) => drop(reply.send(Err(ending()))),
+            Self::Clear(reply) => drop(reply.send(Err(ending()))),
+        }
+    }
+}
+
+fn answer<T>(
+    reply: Reply<T>,
+    result: Result<T, Error>,
+    view: impl Fn(&T) -> &GoalView,
+) -> Option<Box<Goal>> {
+    let goal = result
+        .as_ref()
+        .ok()
+        .map(|done| Box::new(view(done).goal.clone()));
+    let _ = reply.send(result);
+    goal
 }
 
 /// The actor of one session.
@@ -116,6 +182,8 @@ pub(crate) struct Actor {
     stopped_at: Option<Mono>,
     /// Somebody stopped the turn while a step acted: the goal is paused right after it.
     stop_after_acting: bool,
+    /// The goal is marked complete while a prompt may be on the wire: its turn is stopped (X8).
+    abort_after_asked: bool,
     /// Another client resumed the goal: what it goes over is recorded once nothing acts.
     resume_seen: bool,
     /// The decision and reason journaled last: a repeated wait is not written down again.
@@ -185,6 +253,7 @@ impl Actor {
             presence: None,
             stopped_at: None,
             stop_after_acting: false,
+            abort_after_asked: false,
             resume_seen: false,
             journaled: None,
             gone: false,
@@ -275,49 +344,13 @@ impl Actor {
         let shared = Arc::clone(&self.shared);
         let id = self.id.clone();
         self.work = Work::Acting(Box::pin(async move {
-            let ports = &shared.ports;
-            match intent {
-                Intent::Pause(reply) => {
-                    let result = command::pause(ports, &id).await;
-                    let goal = result
-                        .as_ref()
-                        .ok()
-                        .map(|paused| Box::new(paused.view.goal.clone()));
-                    let _ = reply.send(result);
-                    Done::Asked(goal)
-                }
-                Intent::Resume {
-                    token_budget,
-                    reply,
-                } => {
-                    let result = command::resume(ports, &id, token_budget).await;
-                    let goal = result
-                        .as_ref()
-                        .ok()
-                        .map(|resumed| Box::new(resumed.view.goal.clone()));
-                    let _ = reply.send(result);
-                    Done::Asked(goal)
-                }
-            }
+            Done::Asked(intent.carry_out(&shared.ports, &id).await)
         }));
     }
 
     fn refuse_intents(&mut self) {
-        let ending = || {
-            Error::new(
-                Code::ShuttingDown,
-                "The program is ending; nothing was done.",
-            )
-        };
         for intent in self.intents.drain(..) {
-            match intent {
-                Intent::Pause(reply) => {
-                    let _ = reply.send(Err(ending()));
-                }
-                Intent::Resume { reply, .. } => {
-                    let _ = reply.send(Err(ending()));
-                }
-            }
+            intent.refuse();
         }
     }
 }

@@ -9,6 +9,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::error::{Error, Kind};
@@ -57,21 +58,26 @@ impl Timeouts {
     };
 }
 
-/// A client of one server. Clones are cheap and share their connections.
+/// A client of one server. Clones are cheap and share their connections and their target: a server
+/// that was started again elsewhere is followed by all of them at once, event streams included.
 #[derive(Clone, Debug)]
 pub struct Client {
-    http: reqwest::Client,
-    target: Arc<Target>,
+    link: Arc<watch::Sender<Link>>,
     timeouts: Timeouts,
     body_bytes_max: usize,
 }
 
-impl Client {
-    /// A client of the server at `target`; nothing is sent yet.
-    ///
-    /// # Errors
-    /// [`Kind::BadTarget`] if the TLS set-up of this machine cannot be read.
-    pub fn new(target: Target, timeouts: Timeouts) -> Result<Self, Error> {
+/// Where the clones of a client send what they are asked to.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    http: reqwest::Client,
+    target: Arc<Target>,
+    /// Whether anything may be sent there.
+    pub(crate) is_up: bool,
+}
+
+impl Link {
+    fn to(target: Target, timeouts: Timeouts) -> Result<Self, Error> {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(timeouts.connect)
             .pool_idle_timeout(IDLE_MAX)
@@ -84,10 +90,23 @@ impl Client {
             let message = format!("no HTTP client could be set up: {error}");
             Error::without_effect(Kind::BadTarget, message)
         })?;
-        let target = Arc::new(target);
         Ok(Self {
             http,
-            target,
+            target: Arc::new(target),
+            is_up: true,
+        })
+    }
+}
+
+impl Client {
+    /// A client of the server at `target`; nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`Kind::BadTarget`] if the TLS set-up of this machine cannot be read.
+    pub fn new(target: Target, timeouts: Timeouts) -> Result<Self, Error> {
+        let link = Link::to(target, timeouts)?;
+        Ok(Self {
+            link: Arc::new(watch::Sender::new(link)),
             timeouts,
             body_bytes_max: BODY_BYTES_MAX,
         })
@@ -100,9 +119,33 @@ impl Client {
         self
     }
 
-    /// The server this client talks to.
-    pub fn target(&self) -> &Target {
-        &self.target
+    /// The server this client talks to, or talked to last.
+    pub fn target(&self) -> Arc<Target> {
+        Arc::clone(&self.link.borrow().target)
+    }
+
+    /// From now on this client and all its clones talk to `target`; their event streams connect
+    /// there at once. Calls that are under way end where they began.
+    ///
+    /// # Errors
+    /// As [`Client::new`]; nothing has changed then.
+    pub fn rebind(&self, target: Target) -> Result<(), Error> {
+        let link = Link::to(target, self.timeouts)?;
+        self.link.send_replace(link);
+        Ok(())
+    }
+
+    /// From now on, until [`Client::rebind`], nothing is sent any more: every call of this client
+    /// and its clones fails at once as [`Kind::Unreachable`], and event streams lose their
+    /// connection. For a server that is known to have ended: whatever listens at its address next
+    /// must see neither prompts nor the password.
+    pub fn suspend(&self) {
+        self.link.send_modify(|link| link.is_up = false);
+    }
+
+    /// Tells of every change of the target.
+    pub(crate) fn moves(&self) -> watch::Receiver<Link> {
+        self.link.subscribe()
     }
 
     /// Asks once for the server's health, within the deadline of a call.
@@ -469,7 +512,7 @@ impl Client {
     /// Opens the event stream: the answer's head, within the connection's deadline only.
     pub(crate) async fn open_events(&self) -> Result<Response, Error> {
         let request = self
-            .request(Method::GET, &["global", "event"], &[])
+            .request(Method::GET, &["global", "event"], &[])?
             .header(ACCEPT, "text/event-stream");
         let response = request
             .send()
@@ -491,7 +534,7 @@ impl Client {
     }
 
     async fn call(&self, call: Call<'_>) -> Result<Answer, Error> {
-        let mut request = self.request(call.method, &call.path, &call.query);
+        let mut request = self.request(call.method, &call.path, &call.query)?;
         request = match call.deadline {
             Deadline::Usual => request.timeout(self.timeouts.call),
             Deadline::After(deadline) => request.timeout(deadline),
@@ -507,19 +550,29 @@ impl Client {
         self.read(response).await
     }
 
-    fn request(&self, method: Method, path: &[&str], query: &[(&str, &str)]) -> RequestBuilder {
-        let mut url = self.target.url.clone();
+    fn request(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<RequestBuilder, Error> {
+        let link = self.link.borrow().clone();
+        if !link.is_up {
+            let message = "the OpenCode server has ended and does not run again yet";
+            return Err(Error::without_effect(Kind::Unreachable, message));
+        }
+        let mut url = link.target.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.clear().extend(path);
         }
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let request = self.http.request(method, url);
-        match &self.target.password {
-            Some(password) => request.basic_auth(&self.target.username, Some(password.expose())),
+        let request = link.http.request(method, url);
+        Ok(match &link.target.password {
+            Some(password) => request.basic_auth(&link.target.username, Some(password.expose())),
             None => request,
-        }
+        })
     }
 
     /// Turns an answer's head and body into what the caller may believe.

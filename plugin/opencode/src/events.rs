@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt as _};
 use reqwest::Response;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::client::Client;
+use crate::client::{Client, Link};
 use crate::envelope::{Envelope, Event, Parsed, parse_frame};
 use crate::error::{Error, Kind};
 use crate::sse::{Decoder, FRAME_BYTES_MAX, Frame};
@@ -96,7 +96,7 @@ pub enum LostReason {
     Closed,
     /// Not a byte came for as long as the liveness limit.
     Silent,
-    /// The caller asked for a new connection.
+    /// The caller asked for a new connection, or for another server.
     Kicked,
 }
 
@@ -130,7 +130,7 @@ impl Kick {
 pub struct EventStream {
     client: Client,
     options: EventOptions,
-    kick: Arc<Notify>,
+    nudges: Nudges,
     /// The pause before the next reconnection.
     backoff: Duration,
     state: State,
@@ -146,10 +146,14 @@ impl fmt::Debug for EventStream {
 
 impl EventStream {
     pub(crate) fn new(client: Client, options: EventOptions) -> Self {
+        let nudges = Nudges {
+            kick: Arc::new(Notify::new()),
+            moves: client.moves(),
+        };
         Self {
             client,
             options,
-            kick: Arc::new(Notify::new()),
+            nudges,
             backoff: options.backoff_min,
             state: State::Waiting {
                 until: Instant::now(),
@@ -159,7 +163,7 @@ impl EventStream {
 
     /// A handle that makes this stream connect anew.
     pub fn kick(&self) -> Kick {
-        Kick(Arc::clone(&self.kick))
+        Kick(Arc::clone(&self.nudges.kick))
     }
 
     /// The next item; connects and reconnects while it waits.
@@ -169,9 +173,11 @@ impl EventStream {
     pub async fn next(&mut self) -> StreamItem {
         loop {
             let step = match &mut self.state {
-                State::Waiting { until } => wait(*until, &self.kick).await,
-                State::Connecting { opening, until } => connect(opening, *until, &self.kick).await,
-                State::Open(open) => open.next(self.options.liveness, &self.kick).await,
+                State::Waiting { until } => wait(*until, &mut self.nudges).await,
+                State::Connecting { opening, until } => {
+                    connect(opening, *until, &mut self.nudges).await
+                }
+                State::Open(open) => open.next(self.options.liveness, &mut self.nudges).await,
             };
             if let Some(item) = self.take(step) {
                 return item;
@@ -184,6 +190,8 @@ impl EventStream {
         match step {
             Step::Connect => {
                 let client = self.client.clone();
+                // The connection goes to where the server is now.
+                self.nudges.moves.mark_unchanged();
                 let until = Instant::now() + self.options.connect;
                 let opening = Box::pin(async move { client.open_events().await });
                 self.state = State::Connecting { opening, until };
@@ -247,6 +255,32 @@ enum State {
     Open(Open),
 }
 
+/// What makes a stream connect anew before its time.
+struct Nudges {
+    kick: Arc<Notify>,
+    moves: watch::Receiver<Link>,
+}
+
+impl Nudges {
+    /// Waits for a kick, or until the server moved or is known to be away. Cancel-safe.
+    async fn any(&mut self) {
+        tokio::select! {
+            () = self.kick.notified() => {}
+            // Only fails without a client, and the stream itself holds one.
+            _ = self.moves.changed() => {}
+        }
+    }
+
+    /// Why an open connection is given up after a nudge.
+    fn reason(&self) -> LostReason {
+        if self.moves.borrow().is_up {
+            LostReason::Kicked
+        } else {
+            LostReason::Unreachable
+        }
+    }
+}
+
 /// What a state came to.
 enum Step {
     Connect,
@@ -283,7 +317,7 @@ impl Open {
         }
     }
 
-    async fn next(&mut self, liveness: Duration, kick: &Notify) -> Step {
+    async fn next(&mut self, liveness: Duration, nudges: &mut Nudges) -> Step {
         loop {
             if let Some(frame) = self.ready.pop_front() {
                 if self.greet_until.is_some() && is_greeting(&frame) {
@@ -298,7 +332,7 @@ impl Open {
                 .map_or(silent_at, |greet| greet.min(silent_at));
             let chunk = tokio::select! {
                 biased;
-                () = kick.notified() => return Step::Lost(LostReason::Kicked),
+                () = nudges.any() => return Step::Lost(nudges.reason()),
                 // Polls the bytes first: what has arrived counts, however late it is looked at.
                 chunk = timeout_at(until, self.chunks.next()) => chunk,
             };
@@ -315,18 +349,18 @@ impl Open {
     }
 }
 
-async fn wait(until: Instant, kick: &Notify) -> Step {
+async fn wait(until: Instant, nudges: &mut Nudges) -> Step {
     tokio::select! {
-        () = kick.notified() => {}
+        () = nudges.any() => {}
         () = sleep_until(until) => {}
     }
     Step::Connect
 }
 
-async fn connect(opening: &mut Opening, until: Instant, kick: &Notify) -> Step {
+async fn connect(opening: &mut Opening, until: Instant, nudges: &mut Nudges) -> Step {
     let opened = tokio::select! {
         biased;
-        () = kick.notified() => return Step::Connect,
+        () = nudges.any() => return Step::Connect,
         opened = timeout_at(until, opening) => opened,
     };
     match opened {

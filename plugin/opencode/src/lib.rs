@@ -33,6 +33,7 @@ mod wire;
 
 mod fields;
 
+mod child_log;
 mod process;
 
 mod config;
@@ -40,6 +41,7 @@ mod discover;
 
 mod error;
 
+pub use child_log::{LOG_BYTES_MAX, LOG_FILES_KEPT};
 pub use client::{
     BODY_BYTES_MAX, Client, Timeouts, VERSION_MIN, check_message_id, check_session_id,
 };
@@ -49,7 +51,7 @@ pub use discover::{Environment, Found, FoundBy, NotFound, find_binary, process_e
 pub use envelope::{Envelope, Event, Parsed, is_wanted, parse_frame};
 pub use error::{Error, Kind};
 pub use events::{EventOptions, EventStream, Kick, LostReason, StreamItem};
-pub use process::{Managed, PasswordSource, StartError, StartOptions, Stopped};
+pub use process::{Managed, OnSpawn, PasswordSource, StartError, StartOptions, Stopped};
 pub use sse::{Decoder, FRAME_BYTES_MAX, Frame, peek_type};
 pub use target::{DEFAULT_USERNAME, Secret, Target};
 pub use wire::{

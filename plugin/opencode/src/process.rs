@@ -7,22 +7,25 @@
 //!
 //! Stopping or dropping [`Managed`] ends the group. If this process is killed outright the server
 //! lives on: the system call that would tie them together is not available without unsafe code.
+//! Whoever wants to find it again notes the process id that [`StartOptions::on_spawn`] tells.
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use crate::child_log;
 use crate::client::{Client, Timeouts};
 use crate::config::{ConfigError, merge_config};
 use crate::discover::{Environment, lookup};
@@ -34,6 +37,10 @@ const ATTEMPTS: u32 = 2;
 
 /// Length of a drawn password, in bytes before encoding.
 const PASSWORD_BYTES: usize = 32;
+
+/// How long the last output of a server that has ended is waited for. It is there at once, unless a
+/// program that outlived the server holds the pipe.
+const LAST_OUTPUT_MAX: Duration = Duration::from_millis(500);
 
 const CONFIG_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 
@@ -50,8 +57,11 @@ pub struct StartOptions {
     pub config: Option<Value>,
     /// Where its password comes from.
     pub password: PasswordSource,
-    /// The file its output goes to, emptied first; without one the output is dropped.
+    /// The file its output is appended to, without the password; without one the output is dropped.
+    /// A file of [`crate::LOG_BYTES_MAX`] is put aside, [`crate::LOG_FILES_KEPT`] of those are kept.
     pub log_file: Option<PathBuf>,
+    /// Told of every process, also of one that then does not become healthy.
+    pub on_spawn: Option<OnSpawn>,
     /// The deadlines of the client that probes it.
     pub timeouts: Timeouts,
     /// How long one try may take to become healthy.
@@ -59,6 +69,9 @@ pub struct StartOptions {
     /// How long it may take to end before it is killed.
     pub stop_grace: Duration,
 }
+
+/// Gets a process id, at once after the process was spawned; must not block for long.
+pub type OnSpawn = Arc<dyn Fn(u32) + Send + Sync>;
 
 impl fmt::Debug for StartOptions {
     /// Leaves out the environment and the configuration: both may hold keys.
@@ -90,6 +103,7 @@ impl StartOptions {
             config: None,
             password: PasswordSource::Random,
             log_file: None,
+            on_spawn: None,
             timeouts: Timeouts::DEFAULT,
             health_within: Duration::from_secs(30),
             stop_grace: Duration::from_secs(3),
@@ -156,6 +170,8 @@ pub struct Managed {
     target: Target,
     version: String,
     stop_grace: Duration,
+    /// Comes when the log holds everything that was printed.
+    logged: Option<oneshot::Receiver<()>>,
     /// Set once the leader was reaped: from then on its number may be another's.
     exited: Option<ExitStatus>,
 }
@@ -190,18 +206,24 @@ impl Managed {
         &self.version
     }
 
-    /// Waits until the server ends by itself. Cancel-safe.
+    /// Waits until the server ends by itself; what is left of its group is killed then.
+    /// Cancel-safe.
     ///
     /// # Errors
     /// If the system cannot tell.
     pub async fn wait_exit(&mut self) -> io::Result<ExitStatus> {
-        if let Some(status) = self.exited {
-            return Ok(status);
+        if self.exited.is_none() {
+            let status = self.child.wait().await?;
+            self.after_exit(status);
         }
-        let status = self.child.wait().await?;
-        self.exited = Some(status);
-        self.group.kill();
-        Ok(status)
+        if let Some(logged) = self.logged.as_mut() {
+            if timeout(LAST_OUTPUT_MAX, logged).await.is_err() {
+                tracing::debug!("the server has ended, but its output is still held open");
+            }
+            self.logged = None;
+        }
+        self.exited
+            .ok_or_else(|| io::Error::other("no exit status"))
     }
 
     /// Ends the server and everything in its process group: asks, waits, kills.
@@ -213,8 +235,7 @@ impl Managed {
             return Ok(Stopped::Before(status));
         }
         if let Some(status) = self.child.try_wait()? {
-            self.exited = Some(status);
-            self.group.kill();
+            self.after_exit(status);
             return Ok(Stopped::Before(status));
         }
         self.group.ask();
@@ -227,6 +248,12 @@ impl Managed {
         Ok(Stopped::Killed)
     }
 
+    /// The leader was reaped; members of its group that outlived it must not.
+    fn after_exit(&mut self, status: ExitStatus) {
+        self.exited = Some(status);
+        self.group.kill();
+    }
+
     async fn try_start(options: &StartOptions) -> Result<Self, StartError> {
         let password = match &options.password {
             PasswordSource::Random => draw_password()?,
@@ -236,15 +263,19 @@ impl Managed {
         let address = format!("http://{}:{port}", Ipv4Addr::LOCALHOST);
         let target = Target::parse(&address, DEFAULT_USERNAME, Some(password.clone()))?;
         let client = Client::new(target.clone(), options.timeouts)?;
-        let child = spawn(options, port, &password)?;
+        let (child, logged) = spawn(options, port, &password)?;
         let mut managed = Self {
             group: Group::led_by(&child),
             child,
             target,
             version: String::new(),
             stop_grace: options.stop_grace,
+            logged,
             exited: None,
         };
+        if let (Some(on_spawn), Some(pid)) = (&options.on_spawn, managed.child.id()) {
+            on_spawn(pid);
+        }
         let error = tokio::select! {
             health = client.connect(options.health_within) => match health {
                 Ok(health) => {
@@ -285,7 +316,12 @@ fn is_passing(error: &StartError) -> bool {
     }
 }
 
-fn spawn(options: &StartOptions, port: u16, password: &Secret) -> Result<Child, StartError> {
+/// A process, and the word that its log is complete.
+type Spawned = (Child, Option<oneshot::Receiver<()>>);
+
+/// The command that holds our end of the log's pipe is gone when this returns: a server that ends
+/// closes it for good.
+fn spawn(options: &StartOptions, port: u16, password: &Secret) -> Result<Spawned, StartError> {
     let mut command = Command::new(&options.binary);
     command
         .args(["serve", "--hostname", "127.0.0.1", "--port"])
@@ -295,18 +331,28 @@ fn spawn(options: &StartOptions, port: u16, password: &Secret) -> Result<Child, 
         .envs(child_environment(options, password)?)
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let (stdout, stderr) = match &options.log_file {
-        Some(path) => log_pair(path).map_err(|source| {
-            let path = path.clone();
-            StartError::Log { path, source }
-        })?,
-        None => (Stdio::null(), Stdio::null()),
+    let logged = match &options.log_file {
+        Some(path) => {
+            let failed = |source| {
+                let path = path.clone();
+                StartError::Log { path, source }
+            };
+            let (pipe, logged) = child_log::begin(path, password).map_err(failed)?;
+            command
+                .stdout(pipe.try_clone().map_err(failed)?)
+                .stderr(pipe);
+            Some(logged)
+        }
+        None => {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            None
+        }
     };
-    command.stdout(stdout).stderr(stderr);
     lead_own_group(&mut command);
-    command
+    let child = command
         .spawn()
-        .map_err(|source| spawn_error(options, source))
+        .map_err(|source| spawn_error(options, source))?;
+    Ok((child, logged))
 }
 
 fn spawn_error(options: &StartOptions, source: io::Error) -> StartError {
@@ -356,17 +402,6 @@ fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
         .local_addr()?
         .port())
-}
-
-/// Both outputs of the child into one emptied file that only its owner reads.
-fn log_pair(path: &Path) -> io::Result<(Stdio, Stdio)> {
-    let mut options = File::options();
-    options.create(true).write(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path)?;
-    let twin = file.try_clone()?;
-    Ok((Stdio::from(file), Stdio::from(twin)))
 }
 
 #[cfg(unix)]

@@ -332,6 +332,9 @@ impl Actor {
                     self.wrote(*goal);
                 }
                 self.show_timer();
+                if std::mem::take(&mut self.abort_after_asked) && !self.is_active() {
+                    self.abort_late();
+                }
             }
             Done::Aborted => {}
         }

@@ -11,7 +11,7 @@ use goal_core::signal::{GoalMark, Signal};
 use goal_core::time::Wall;
 use goal_core::watch::Ended;
 
-use super::{Actor, Done, Msg, OWN_WRITES_MAX, SEEN_MAX, Work};
+use super::{Actor, Done, Intent, Msg, OWN_WRITES_MAX, SEEN_MAX, Work};
 use crate::act::Acted;
 use crate::command;
 use crate::ports::{Presence, ServerEvent, SessionRead};
@@ -55,10 +55,11 @@ impl Actor {
                 }
             }
             Msg::Intent(intent) => {
-                self.intents.push_back(intent);
                 if matches!(self.work, Work::Acting(_)) {
+                    self.abort_after_asked |= matches!(intent, Intent::Complete(_));
                     self.live.halt();
                 }
+                self.intents.push_back(intent);
             }
         }
     }
