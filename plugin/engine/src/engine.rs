@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use goal_core::goal::{SessionId, Status};
+use goal_core::time::{Mono, Wall};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
@@ -20,6 +21,7 @@ use crate::command;
 use crate::error::{Code, Error};
 use crate::ports::{Events, Ports, ServerEvent, SessionRead};
 use crate::session::{Actor, INBOX_MAX, Intent, Msg};
+use crate::settings::Settings;
 use crate::shared::{Shared, Stance};
 use crate::store::{Lease, Owner, ServerKey};
 use crate::stored::goal_of;
@@ -32,6 +34,9 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// A driver that said nothing for so long is gone.
 const DRIVER_STALE: Duration = Duration::from_secs(20);
+
+/// A jump of the wall clock that means sleep, and not that somebody set the clock a little.
+const SLEEP_MIN: Duration = Duration::from_secs(30);
 
 /// How long the tasks may take to end: a call and its clean-up.
 const SHUTDOWN_MAX: Duration = Duration::from_secs(15);
@@ -78,6 +83,8 @@ impl Engine {
             connected: false,
             ready: false,
             actors: BTreeMap::new(),
+            pulse: None,
+            settings: None,
         };
         shared.tasks.spawn(supervisor.run(events, inbox));
         Self { shared, requests }
@@ -223,6 +230,10 @@ struct Supervisor {
     /// Every session was looked at once.
     ready: bool,
     actors: BTreeMap<SessionId, mpsc::Sender<Msg>>,
+    /// Both clocks at the latest heartbeat.
+    pulse: Option<(Wall, Mono)>,
+    /// The settings at the latest heartbeat.
+    settings: Option<Settings>,
 }
 
 impl Supervisor {
@@ -233,7 +244,13 @@ impl Supervisor {
             tokio::select! {
                 biased;
                 () = self.shared.shutdown.cancelled() => break,
-                _ = heartbeat.tick() => self.on_heartbeat().await,
+                _ = heartbeat.tick() => {
+                    if self.slept() {
+                        events.reconnect();
+                    }
+                    self.look_at_settings().await;
+                    self.on_heartbeat().await;
+                }
                 request = requests.recv() => match request {
                     Some(request) => self.on_request(request).await,
                     None => break,
@@ -480,6 +497,25 @@ impl Supervisor {
         match self.passive {
             Some(pid) if self.fence.is_none() => DriverState::Passive { pid },
             Some(_) | None => DriverState::Driving,
+        }
+    }
+
+    /// The wall clock ran on while the monotonic one stood: the computer slept, and what the
+    /// stream would have told is lost (H38).
+    fn slept(&mut self) -> bool {
+        let now = (self.shared.ports.clock.wall(), self.shared.now());
+        let before = self.pulse.replace(now);
+        before.is_some_and(|(wall, mono)| {
+            now.0.since(wall) >= now.1.since(mono).saturating_add(SLEEP_MIN)
+        })
+    }
+
+    /// Another process may have written the settings: every wait is looked at again (X9).
+    async fn look_at_settings(&mut self) {
+        let settings = self.shared.ports.settings.read().await.settings;
+        let before = self.settings.replace(settings.clone());
+        if before.is_some_and(|before| before != settings) {
+            self.broadcast(|| Msg::SettingsChanged).await;
         }
     }
 

@@ -336,4 +336,7 @@ pub enum ServerEvent {
 pub trait Events: Send {
     /// The next event; may be dropped while waiting without losing one.
     async fn next(&mut self) -> ServerEvent;
+    /// Gives the connection up for a new one, for example after the computer slept. The next event
+    /// is then about the line. A source that cannot lose events has nothing to give up.
+    fn reconnect(&mut self) {}
 }

@@ -180,6 +180,10 @@ impl Events for ServerEvents {
             }
         }
     }
+
+    fn reconnect(&mut self) {
+        self.stream.kick().now();
+    }
 }
 
 /// What an item of the stream tells the engine; `None`: nothing.
