@@ -41,11 +41,10 @@ pub(crate) struct Common {
         long,
         global = true,
         value_name = "LEVEL",
-        default_value = "warn",
         help = say!("help.log"),
         help_heading = say!("help.output")
     )]
-    pub(crate) log: Level,
+    pub(crate) log: Option<Level>,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -107,6 +106,31 @@ pub(crate) enum Area {
         #[command(subcommand)]
         verb: Verb,
     },
+    #[command(
+        about = say!("help.doctor.about"),
+        long_about = say!("help.doctor.long"),
+        after_long_help = say!("help.doctor.examples")
+    )]
+    Doctor(Doctor),
+    #[command(
+        about = say!("help.auditor.about"),
+        long_about = say!("help.auditor.long"),
+        arg_required_else_help = true
+    )]
+    Auditor {
+        #[command(subcommand)]
+        verb: AuditorVerb,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditorVerb {
+    #[command(
+        about = say!("help.test.about"),
+        long_about = say!("help.test.long"),
+        after_long_help = say!("help.test.examples")
+    )]
+    Test(AuditorTest),
 }
 
 #[derive(Debug, Subcommand)]
@@ -152,13 +176,31 @@ pub(crate) enum Verb {
         long_about = say!("help.pause.long"),
         after_long_help = say!("help.pause.examples")
     )]
-    Pause(OneSession),
+    Pause(Pause),
     #[command(
         about = say!("help.resume.about"),
         long_about = say!("help.resume.long"),
         after_long_help = say!("help.resume.examples")
     )]
     Resume(Resume),
+    #[command(
+        about = say!("help.edit.about"),
+        long_about = say!("help.edit.long"),
+        after_long_help = say!("help.edit.examples")
+    )]
+    Edit(Edit),
+    #[command(
+        about = say!("help.complete.about"),
+        long_about = say!("help.complete.long"),
+        after_long_help = say!("help.complete.examples")
+    )]
+    Complete(OneSession),
+    #[command(
+        about = say!("help.clear.about"),
+        long_about = say!("help.clear.long"),
+        after_long_help = say!("help.clear.examples")
+    )]
+    Clear(OneSession),
 }
 
 #[derive(Args, Debug)]
@@ -177,6 +219,12 @@ pub(crate) struct Serve {
         help_heading = say!("help.managed")
     )]
     pub(crate) dir: Option<PathBuf>,
+    #[arg(
+        long,
+        help = say!("help.serve.noLogFile"),
+        help_heading = say!("help.output")
+    )]
+    pub(crate) no_log_file: bool,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
 }
@@ -187,38 +235,43 @@ pub(crate) struct OneSession {
     pub(crate) session: String,
 }
 
+/// Where an objective comes from: one of three.
+#[derive(Args, Debug)]
+#[group(id = "source", multiple = false)]
+pub(crate) struct Objective {
+    #[arg(
+        long = "objective",
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        help = say!("help.objective")
+    )]
+    pub(crate) text: Option<String>,
+    #[arg(
+        long = "objective-file",
+        value_name = "PATH",
+        help = say!("help.objectiveFile")
+    )]
+    pub(crate) file: Option<PathBuf>,
+    #[arg(
+        value_name = "-",
+        value_parser = ["-"],
+        hide_possible_values = true,
+        help = say!("help.stdin")
+    )]
+    pub(crate) stdin: Option<String>,
+}
+
 #[derive(Args, Debug)]
 #[command(
-    group = clap::ArgGroup::new("text").required(true),
+    group = clap::ArgGroup::new("what").args(["text", "file", "stdin"]).required(true),
     override_usage = "openchamber goal start [OPTIONS] <SESSION> \
                       <--objective <TEXT>|--objective-file <PATH>|->"
 )]
 pub(crate) struct Start {
     #[arg(value_name = "SESSION", help = say!("help.session"))]
     pub(crate) session: String,
-    #[arg(
-        long,
-        value_name = "TEXT",
-        group = "text",
-        allow_hyphen_values = true,
-        help = say!("help.start.objective")
-    )]
-    pub(crate) objective: Option<String>,
-    #[arg(
-        long,
-        value_name = "PATH",
-        group = "text",
-        help = say!("help.start.objectiveFile")
-    )]
-    pub(crate) objective_file: Option<PathBuf>,
-    #[arg(
-        value_name = "-",
-        group = "text",
-        value_parser = ["-"],
-        hide_possible_values = true,
-        help = say!("help.start.stdin")
-    )]
-    pub(crate) stdin: Option<String>,
+    #[command(flatten)]
+    pub(crate) objective: Objective,
     #[arg(
         long,
         value_name = "N",
@@ -230,6 +283,73 @@ pub(crate) struct Start {
     pub(crate) send: bool,
     #[arg(long, help = say!("help.start.replace"))]
     pub(crate) replace: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    group = clap::ArgGroup::new("change")
+        .args(["text", "file", "stdin", "token_budget", "no_token_budget"])
+        .multiple(true)
+        .required(true),
+    override_usage = "openchamber goal edit [OPTIONS] <SESSION> \
+                      [--objective <TEXT>|--objective-file <PATH>|-] \
+                      [--token-budget <N>|--no-token-budget]"
+)]
+pub(crate) struct Edit {
+    #[arg(value_name = "SESSION", help = say!("help.session"))]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) objective: Objective,
+    #[command(flatten)]
+    pub(crate) budget: BudgetChange,
+}
+
+/// Another budget, or none.
+#[derive(Args, Debug)]
+pub(crate) struct BudgetChange {
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        conflicts_with = "no_token_budget",
+        help = say!("help.tokenBudget")
+    )]
+    pub(crate) token_budget: Option<String>,
+    #[arg(long, action = ArgAction::SetTrue, help = say!("help.noTokenBudget"))]
+    pub(crate) no_token_budget: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(override_usage = "openchamber goal pause [OPTIONS] <SESSION|--all>")]
+pub(crate) struct Pause {
+    #[arg(
+        value_name = "SESSION",
+        required_unless_present = "all",
+        conflicts_with = "all",
+        help = say!("help.session")
+    )]
+    pub(crate) session: Option<String>,
+    #[arg(long, help = say!("help.pause.all"))]
+    pub(crate) all: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    #[arg(long, value_name = "DIR", help = say!("help.doctor.dir"))]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AuditorTest {
+    #[arg(value_name = "SESSION", help = say!("help.test.session"))]
+    pub(crate) session: Option<String>,
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "session",
+        help = say!("help.test.dir")
+    )]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -249,16 +369,28 @@ pub(crate) struct Watch {
 pub(crate) struct Resume {
     #[arg(value_name = "SESSION", help = say!("help.session"))]
     pub(crate) session: String,
-    #[arg(
-        long,
-        value_name = "N",
-        allow_hyphen_values = true,
-        conflicts_with = "no_token_budget",
-        help = say!("help.resume.tokenBudget")
-    )]
-    pub(crate) token_budget: Option<String>,
-    #[arg(long, action = ArgAction::SetTrue, help = say!("help.resume.noTokenBudget"))]
-    pub(crate) no_token_budget: bool,
+    #[command(flatten)]
+    pub(crate) budget: BudgetChange,
+}
+
+impl Objective {
+    /// Whether one was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.text.is_some() || self.file.is_some() || self.stdin.is_some()
+    }
+}
+
+impl BudgetChange {
+    /// The new budget; the outer `None` keeps the old one, the inner one takes it away.
+    ///
+    /// # Errors
+    /// `invalidBudget`.
+    pub(crate) fn wanted(&self) -> Result<Option<Option<u64>>, Failure> {
+        match &self.token_budget {
+            Some(text) => Ok(Some(Some(budget(text)?))),
+            None => Ok(self.no_token_budget.then_some(None)),
+        }
+    }
 }
 
 impl Level {

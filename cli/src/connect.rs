@@ -65,11 +65,22 @@ pub(crate) async fn for_watch(
     limits: &Limits,
 ) -> Result<(CommandConnection, ServerEvents), Failure> {
     let connected = for_command(connection, limits).await?;
-    let target = connection.target()?.ok_or_else(Failure::no_server)?;
-    let client = Client::new(target, Timeouts::DEFAULT)
-        .map_err(|error| Failure::of(Code::Unreachable, error.message()))?;
+    let client = client(connection, limits)?;
     let events = ServerEvents::new(client.events(EventOptions::DEFAULT));
     Ok((connected, events))
+}
+
+/// A client of the server that was named; nothing is asked yet.
+///
+/// # Errors
+/// `noServer` if none was named, `usage` for an address that is none.
+pub(crate) fn client(connection: &Connection, limits: &Limits) -> Result<Client, Failure> {
+    let target = connection.target()?.ok_or_else(Failure::no_server)?;
+    let timeouts = Timeouts {
+        call: limits.call_timeout,
+        ..Timeouts::DEFAULT
+    };
+    Client::new(target, timeouts).map_err(|error| Failure::of(Code::Unreachable, error.message()))
 }
 
 /// Connects `serve`: to the server that was named, else to one that is started for it.
@@ -125,7 +136,11 @@ impl Connection {
             .map_err(|error| Failure::usage(error.message()))
     }
 
-    fn data_dir(&self) -> Result<DataDir, Failure> {
+    /// The data folder.
+    ///
+    /// # Errors
+    /// `dataFolder` if this user has none.
+    pub(crate) fn data_dir(&self) -> Result<DataDir, Failure> {
         // Flag and variable arrive in one value.
         DataDir::resolve(
             self.data_dir.as_deref(),

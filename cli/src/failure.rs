@@ -2,6 +2,7 @@
 
 use goal_core::goal::Status;
 use goal_engine::error::{Code, Error};
+use serde_json::Value;
 
 /// The exit codes, each with its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,15 @@ impl Exit {
 
 /// Error codes that only this command has, beside those of the engine.
 #[cfg(test)]
-pub(crate) const OWN_CODES: [&str; 4] = ["usage", "noServer", "output", "system"];
+pub(crate) const OWN_CODES: [&str; 7] = [
+    "usage",
+    "noServer",
+    "output",
+    "system",
+    "notAllPaused",
+    "checksFailed",
+    "auditFailed",
+];
 
 /// A command that was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +107,8 @@ pub(crate) struct Failure {
     pub(crate) code: &'static str,
     /// For people: what happened.
     pub(crate) message: String,
+    /// For programs: an object whose fields stand beside the error, or nothing.
+    pub(crate) details: Value,
 }
 
 impl Failure {
@@ -112,6 +123,7 @@ impl Failure {
             exit: Exit::Usage,
             code: "usage",
             message: message.into(),
+            details: Value::Null,
         }
     }
 
@@ -121,6 +133,17 @@ impl Failure {
             exit: Exit::Usage,
             code: "noServer",
             message: say!("error.noServer"),
+            details: Value::Null,
+        }
+    }
+
+    /// A verb did its work, and found or left something that is not as it should be.
+    pub(crate) fn found(code: &'static str, message: String, details: Value) -> Self {
+        Self {
+            exit: Exit::Failed,
+            code,
+            message,
+            details,
         }
     }
 
@@ -130,6 +153,7 @@ impl Failure {
             exit: Exit::Failed,
             code: "output",
             message: say!("error.output", error = error),
+            details: Value::Null,
         }
     }
 
@@ -139,6 +163,7 @@ impl Failure {
             exit: Exit::Failed,
             code: "system",
             message: say!("error.system", error = error),
+            details: Value::Null,
         }
     }
 }
@@ -149,6 +174,7 @@ impl From<Error> for Failure {
             exit: Exit::of_code(error.code()),
             code: error.code().name(),
             message: error.message().to_owned(),
+            details: Value::Null,
         }
     }
 }

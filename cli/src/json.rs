@@ -5,7 +5,7 @@ use std::time::Duration;
 use goal_core::goal::{GoalId, ModelRef, SessionId};
 use goal_core::time::{Wall, millis};
 use goal_engine::update::{DriverState, Update, UpdateKind};
-use goal_engine::view::GoalView;
+use goal_engine::view::{GoalView, Phase};
 use serde_json::{Value, json};
 
 use crate::connect::ServerFacts;
@@ -22,7 +22,8 @@ pub(crate) const EVENTS: [&str; 7] = [
     "notice",
 ];
 
-/// A goal with everything that is stored and known of it; `objective` where its text was read.
+/// A goal with everything that is stored and known of it; `objective` where its text was read,
+/// `phase` where somebody looked at what an active goal does.
 pub(crate) fn goal(view: &GoalView, objective: Option<&str>, now: Wall) -> Value {
     let goal = &view.goal;
     json!({
@@ -34,7 +35,7 @@ pub(crate) fn goal(view: &GoalView, objective: Option<&str>, now: Wall) -> Value
         "status": goal.status.name(),
         "reason": goal.status_reason,
         "note": goal.note,
-        "phase": view.phase.name(),
+        "phase": was_looked_at(view).then(|| view.phase.name()),
         "why": view.why,
         "detail": view.detail,
         "since": view.since.0,
@@ -50,6 +51,11 @@ pub(crate) fn goal(view: &GoalView, objective: Option<&str>, now: Wall) -> Value
         "updatedAt": goal.updated_at.0,
         "activeMs": goal.active_ms_at(now),
     })
+}
+
+/// Whether the phase is known: a command that only read the goal has not looked at what it does.
+fn was_looked_at(view: &GoalView) -> bool {
+    view.phase != Phase::Checking || view.seq > 0
 }
 
 /// A model as people write it: `provider/model`.
@@ -89,6 +95,7 @@ pub(crate) fn event(update: &Update, server: &ServerFacts) -> Value {
             json!({ "verdict": verdict, "note": note, "model": by.as_ref().map(model) }),
         ),
         UpdateKind::Settled(view) => settled(at, view),
+        UpdateKind::Cleared(view) => cleared(at, &view.session, &view.goal.id),
         UpdateKind::Connection {
             connected,
             reason,
@@ -130,11 +137,9 @@ pub(crate) fn ready(
     let mut event = json!({
         "t": at.0,
         "event": "ready",
-        "url": server.url,
-        "version": server.version,
-        "managed": server.managed,
-        "active": active,
     });
+    extend(&mut event, server_fields(server));
+    extend(&mut event, json!({ "active": active }));
     if let Some(driver) = driver {
         extend(&mut event, driver_fields(driver));
     }
@@ -192,6 +197,21 @@ pub(crate) fn connection(
         "connected": connected,
         "reason": reason,
         "retryInMs": retry_in.map(millis),
+    })
+}
+
+/// A server of ours runs again, perhaps elsewhere.
+pub(crate) fn moved(at: Wall, server: &ServerFacts) -> Value {
+    let mut event = connection(at, /*connected*/ true, "", None);
+    extend(&mut event, server_fields(server));
+    event
+}
+
+fn server_fields(server: &ServerFacts) -> Value {
+    json!({
+        "url": server.url,
+        "version": server.version,
+        "managed": server.managed,
     })
 }
 
@@ -301,6 +321,16 @@ mod tests {
             "turnsUsed": 3,
         });
         assert_eq!(phase, expected);
+    }
+
+    #[test]
+    fn a_phase_that_nobody_looked_at_is_null() {
+        let mut view = view();
+        assert_eq!(goal(&view, None, Wall(0))["phase"], "waitingForSubagent");
+        view.phase = Phase::Checking;
+        assert_eq!(goal(&view, None, Wall(0))["phase"], "checking");
+        view.seq = 0;
+        assert_eq!(goal(&view, None, Wall(0))["phase"], Value::Null);
     }
 
     #[test]

@@ -11,8 +11,10 @@ mod connect;
 mod failure;
 mod json;
 mod limits;
+mod log;
 mod objective;
 mod output;
+mod page;
 mod render;
 mod signals;
 mod text;
@@ -25,7 +27,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 
-use crate::args::{Cli, Common, Level};
+use crate::args::Cli;
 use crate::failure::{Exit, Failure, Stop};
 use crate::output::Output;
 
@@ -45,7 +47,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
-    log_to_stderr(&cli.common);
+    // Written out when it is dropped.
+    let _log = log::start(&cli);
     // One thread has time enough, and on it the engine says nothing before `serve` listens.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -74,26 +77,4 @@ fn refuse(error: &clap::Error, typed: &[OsString]) -> ExitCode {
     }
     let _ = error.print();
     ExitCode::from(Exit::Usage.code())
-}
-
-/// Our own crates at the level asked for; of foreign ones only warnings, because what an HTTP
-/// library logs below that carries what people wrote.
-fn log_to_stderr(common: &Common) {
-    let level = common.log.name();
-    let foreign = match common.log {
-        Level::Off => "off",
-        Level::Error => "error",
-        Level::Warn | Level::Info | Level::Debug | Level::Trace => "warn",
-    };
-    let directives = format!(
-        "{foreign},openchamber={level},goal_engine={level},goal_core={level},\
-         opencode_client={level}"
-    );
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(directives))
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .finish();
-    // Only a second call in one process fails.
-    let _ = tracing::subscriber::set_global_default(subscriber);
 }

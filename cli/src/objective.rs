@@ -1,4 +1,4 @@
-//! Where `start` takes the objective from.
+//! Where `start` and `edit` take the objective from.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use goal_core::objective::validate;
 use goal_engine::error::Code;
 
-use crate::args::Start;
+use crate::args::Objective;
 use crate::failure::Failure;
 
 /// Most bytes that are read of a file or of standard input. The agent gets the whole text as one
@@ -17,11 +17,11 @@ const BYTES_MAX: u64 = 1024 * 1024;
 ///
 /// # Errors
 /// `invalidObjective` if it cannot be read, is too long, is not UTF-8, or says nothing.
-pub(crate) fn read(start: &Start) -> Result<String, Failure> {
-    if let Some(text) = &start.objective {
+pub(crate) fn read(given: &Objective) -> Result<String, Failure> {
+    if let Some(text) = &given.text {
         return said(text.clone(), "--objective");
     }
-    let path = start.objective_file.as_deref();
+    let path = given.file.as_deref();
     let path = path.filter(|path| *path != Path::new("-"));
     let Some(path) = path else {
         let name = say!("objective.stdin");

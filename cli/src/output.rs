@@ -5,10 +5,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::failure::{Exit, Failure, Stop};
+use crate::page::Page;
 use crate::text;
 
 /// Lines that may wait for a slow reader; more of them and the writer of lines waits, too.
@@ -33,6 +34,11 @@ impl Output {
         self.json
     }
 
+    /// Where lines for people go.
+    pub(crate) fn page(&self) -> Page {
+        Page::of_stdout()
+    }
+
     /// Writes the result: the object for programs, the lines for people.
     ///
     /// # Errors
@@ -48,6 +54,17 @@ impl Output {
             lines().join("\n")
         };
         self.line(&text)
+    }
+
+    /// Writes lines for people alone, where the object for programs is a failure's.
+    ///
+    /// # Errors
+    /// [`Stop`] if they cannot be written.
+    pub(crate) fn lines(&mut self, lines: &[String]) -> Result<(), Stop> {
+        if self.json || lines.is_empty() {
+            return Ok(());
+        }
+        self.line(&lines.join("\n"))
     }
 
     /// Tells people something that is neither result nor failure.
@@ -71,7 +88,12 @@ impl Output {
     fn tell(&mut self, failure: &Failure) {
         if self.json {
             let error = json!({ "code": failure.code, "message": failure.message });
-            let object = json!({ "status": "error", "error": error });
+            let mut object = json!({ "status": "error", "error": error });
+            if let (Value::Object(object), Value::Object(details)) =
+                (&mut object, failure.details.clone())
+            {
+                object.extend(details);
+            }
             // There is no second place to tell it.
             let _ = json_line(&object).and_then(|text| self.line(&text));
             return;
@@ -80,17 +102,32 @@ impl Output {
         let message = text::one_line(&failure.message);
         let message = if message.is_empty() { &title } else { &message };
         self.remark(&say!("error.line", title = title, message = message));
-        if let Some(hint) = crate::words::here().code("hint", failure.code) {
+        let hint = crate::words::here().code("hint", failure.code);
+        if let Some(hint) = hint.filter(|hint| !has_advice(message, hint)) {
             self.remark(&say!("error.hint", hint = hint));
         }
     }
 
     fn line(&mut self, text: &str) -> Result<(), Stop> {
-        let mut stdout = io::stdout().lock();
+        // It takes colours out again where they do not belong.
+        let mut stdout = anstream::stdout().lock();
         writeln!(stdout, "{text}")
             .and_then(|()| stdout.flush())
             .map_err(|error| Stop::of_output(&error))
     }
+}
+
+/// Whether a message names a command, flag, variable or key of the hint already: then it says
+/// what to do.
+pub(crate) fn has_advice(message: &str, hint: &str) -> bool {
+    const COMMAND: &str = "openchamber goal ";
+    let verbs = hint.split(COMMAND).skip(1);
+    let mut commands = verbs.filter_map(|rest| rest.split_whitespace().next());
+    let mut names = hint
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
+        .filter(|word| word.starts_with("--") || word.contains('_'));
+    commands.any(|verb| message.contains(&format!("{COMMAND}{verb}")))
+        || names.any(|name| message.contains(name))
 }
 
 /// A value as JSON in one line, in which nothing can steer a terminal.
@@ -129,7 +166,7 @@ struct Running {
 impl Printer {
     /// Prints to standard output.
     pub(crate) fn to_stdout() -> Self {
-        Self::start(io::stdout())
+        Self::start(anstream::stdout())
     }
 
     fn start(mut to: impl Write + Send + 'static) -> Self {
@@ -226,6 +263,17 @@ mod tests {
         assert!(!line.chars().any(|c| c.is_control() || text::is_harmful(c)));
         let back: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(back, value);
+    }
+
+    #[test]
+    fn advice_is_given_once() {
+        let message = "no goal. Start one with: openchamber goal start";
+        assert!(has_advice(message, "openchamber goal start <session> --x"));
+        assert!(!has_advice(message, "openchamber goal show <session>"));
+        assert!(has_advice("use --replace.", "or: --replace"));
+        assert!(!has_advice("use --token-budget 5", "or: --no-token-budget"));
+        assert!(has_advice("set A_B to it", "A_B=… helps"));
+        assert!(!has_advice("a message", ""));
     }
 
     #[tokio::test]

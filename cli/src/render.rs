@@ -8,6 +8,7 @@ use goal_engine::store::StoredDecision;
 use goal_engine::view::GoalView;
 use jiff::tz::TimeZone;
 
+use crate::page::{Page, SEPARATOR, Tone};
 use crate::text;
 use crate::words;
 
@@ -17,10 +18,10 @@ const OBJECTIVE_LINES_MAX: usize = 6;
 /// Columns of the names in front of values.
 const NAME_COLUMNS: usize = 14;
 
-/// Columns of a session's title.
-pub(crate) const TITLE_COLUMNS: usize = 24;
+/// Columns of tokens in a table: of how many, too.
+const TOKENS_COLUMNS: usize = 12;
 
-/// Columns of a note in a table.
+/// Columns of a note in a table that goes into a pipe.
 const NOTE_COLUMNS: usize = 60;
 
 /// What it takes to show times: now, and where the reader's clock hangs.
@@ -36,12 +37,14 @@ pub(crate) fn goal(
     objective: Option<&str>,
     limits: &Limits,
     clock: &Clock,
+    page: Page,
 ) -> Vec<String> {
     let goal = &view.goal;
     let mut lines = vec![format!("{}  {}", view.session, name_of(view))];
     let mut field = |name: String, value: String| {
         if !value.is_empty() {
-            lines.push(format!("  {}{value}", text::column(&name, NAME_COLUMNS)));
+            let head = format!("  {}", text::column(&name, NAME_COLUMNS));
+            lines.push(page.hang(&head, NAME_COLUMNS + 2, &value));
         }
     };
     field(say!("field.status"), status(goal));
@@ -60,10 +63,7 @@ pub(crate) fn goal(
     }
     field(say!("field.note"), text::one_line(&goal.note));
     field(say!("field.tokens"), tokens(goal));
-    field(
-        say!("field.turns"),
-        say!("turns", n = goal.turns_used, max = limits.turns_max),
-    );
+    field(say!("field.turns"), continuations(goal, limits.turns_max));
     let auditor = goal.evaluation.as_ref().map(crate::json::model);
     field(
         say!("field.auditedBy"),
@@ -85,45 +85,56 @@ pub(crate) fn goal(
 
 /// A table of goals in the order they come. What an active one does just now takes a look at it,
 /// which `show` does.
-pub(crate) fn list(views: &[GoalView]) -> Vec<String> {
+pub(crate) fn list(views: &[GoalView], page: Page) -> Vec<String> {
     if views.is_empty() {
         return vec![say!("list.none")];
     }
-    let row = |cells: [&str; 5]| {
+    let head = [
+        say!("field.session"),
+        say!("field.title"),
+        say!("field.status"),
+        say!("field.tokens"),
+        say!("field.note"),
+    ];
+    let titles = views.iter().map(|view| text::one_line(&view.title));
+    let titles: Vec<String> = titles.collect();
+    let widest = titles.iter().map(|title| text::width(title)).max();
+    let title_columns = widest
+        .unwrap_or_default()
+        .max(text::width(&head[1]))
+        .min(page.name_columns_max());
+    let row = |cells: &[String; 5], tone: Tone| {
         let [session, title, status, tokens, note] = cells;
-        let row = format!(
-            "{}  {}  {}  {}  {}",
-            text::column(session, session_columns(views)),
-            text::column(title, TITLE_COLUMNS),
-            text::column(status, status_columns()),
-            text::column(tokens, 12),
-            text::clip(note, NOTE_COLUMNS),
+        let widths = [session_columns(views), title_columns, status_columns()];
+        let head = format!(
+            "{}  {}  {}  {}  ",
+            text::column(session, widths[0]),
+            text::column(title, widths[1]),
+            page.cell(status, widths[2], tone),
+            text::column(tokens, TOKENS_COLUMNS),
         );
-        row.trim_end().to_owned()
+        let columns = widths.iter().sum::<usize>() + TOKENS_COLUMNS + 4 * 2;
+        match page.columns() {
+            Some(_) => page.hang(&head, columns, note),
+            None => page.hang(&head, columns, &text::clip(note, NOTE_COLUMNS)),
+        }
     };
-    let head = row([
-        &say!("field.session"),
-        &say!("field.title"),
-        &say!("field.status"),
-        &say!("field.tokens"),
-        &say!("field.note"),
-    ]);
-    let rows = views.iter().map(|view| {
+    let rows = views.iter().zip(titles).map(|(view, title)| {
         let goal = &view.goal;
-        let status = words::of_code("status", goal.status.name());
         let said = match goal.status {
             Status::Active | Status::Complete => text::one_line(&goal.note),
             Status::Paused | Status::Blocked | Status::BudgetLimited => reason(goal),
         };
-        row([
-            view.session.as_str(),
-            &text::one_line(&view.title),
-            &status,
-            &usage(goal),
-            &said,
-        ])
+        let status = words::of_code("status", goal.status.name());
+        let session = view.session.to_string();
+        row(
+            &[session, title, status, usage(goal), said],
+            tone(goal.status),
+        )
     });
-    std::iter::once(head).chain(rows).collect()
+    std::iter::once(row(&head, Tone::Plain))
+        .chain(rows)
+        .collect()
 }
 
 /// Decisions with their times, as they come.
@@ -173,18 +184,38 @@ pub(crate) fn status(goal: &Goal) -> String {
     let status = words::of_code("status", goal.status.name());
     match reason(goal) {
         reason if reason.is_empty() => status,
+        // The reason says the status, too.
+        reason if paused_by_user(goal) => reason,
         reason => say!("status.because", status = status, reason = reason),
+    }
+}
+
+/// What a status says by its colour.
+pub(crate) fn tone(status: Status) -> Tone {
+    match status {
+        Status::Active => Tone::Plain,
+        Status::Paused => Tone::Caution,
+        Status::Blocked | Status::BudgetLimited => Tone::Bad,
+        Status::Complete => Tone::Good,
     }
 }
 
 /// Why it stands where it stands, in the reader's language where the reason is one of the known
 /// ones (X17); a provider's or an auditor's text is shown as it is.
 pub(crate) fn reason(goal: &Goal) -> String {
+    if paused_by_user(goal) {
+        return say!("reason.pausedByUser");
+    }
     let stored = goal.status_reason.as_str();
     match reason_code(stored) {
         Some(code) => words::of_code("reason", code),
         None => text::one_line(stored),
     }
+}
+
+/// Every pause of the loop has a reason (X17); the user's has none.
+fn paused_by_user(goal: &Goal) -> bool {
+    goal.status == Status::Paused && goal.status_reason.trim().is_empty()
 }
 
 /// The code of a canonical reason.
@@ -245,22 +276,30 @@ pub(crate) fn because(why: &str) -> String {
 
 /// Tokens used, of how many.
 pub(crate) fn tokens(goal: &Goal) -> String {
-    match goal.token_budget {
-        Some(_) => say!("tokens.of", usage = usage(goal)),
-        None => say!("tokens.used", usage = usage(goal)),
+    say!("tokens.used", usage = usage(goal))
+}
+
+/// How often an active goal was continued, of at most `max` times, or one that ended in all;
+/// nothing for one that never was.
+pub(crate) fn continuations(goal: &Goal, max: u32) -> String {
+    match (goal.turns_used, goal.status) {
+        (0, _) => String::new(),
+        (n, Status::Active) => say!("turns.of", n = n, max = max),
+        (1, _) => say!("turns.one"),
+        (n, _) => say!("turns.all", n = n),
     }
 }
 
 /// Facts in one line, empty ones left out.
 pub(crate) fn joined(facts: impl IntoIterator<Item = String>) -> String {
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-    facts.join(" · ")
+    facts.join(SEPARATOR)
 }
 
 fn usage(goal: &Goal) -> String {
     let used = text::tokens(goal.tokens_used);
     match goal.token_budget {
-        Some(budget) => format!("{used}/{}", text::tokens(budget)),
+        Some(budget) => say!("tokens.of", used = used, budget = text::tokens(budget)),
         None => used,
     }
 }

@@ -1,6 +1,9 @@
 //! What the verbs do. Each is a question to the engine and a way to show the answer.
 
+mod auditor;
 mod change;
+mod doctor;
+mod end;
 mod look;
 mod serve;
 mod watch;
@@ -10,18 +13,28 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use goal_core::time::{Wall, millis};
 use jiff::tz::TimeZone;
 
-use crate::args::{Area, Cli, Verb};
+use crate::args::{Area, AuditorVerb, Cli, Verb};
 use crate::failure::{Exit, Stop};
 use crate::output::Output;
 use crate::render::Clock;
+
+/// Everything that `doctor` looks at.
+#[cfg(test)]
+pub(crate) use self::doctor::CHECKS;
 
 /// Does what was typed.
 ///
 /// # Errors
 /// [`Stop`]: the failure, or that nobody reads the output any more.
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
-    let Area::Goal { verb } = cli.area;
     let connection = &cli.common.connection;
+    let verb = match cli.area {
+        Area::Goal { verb } => verb,
+        Area::Doctor(args) => return doctor::doctor(&args, connection, output).await,
+        Area::Auditor {
+            verb: AuditorVerb::Test(args),
+        } => return auditor::test(&args, connection, output).await,
+    };
     match verb {
         Verb::Serve(args) => serve::serve(&args, connection, output).await,
         Verb::Start(args) => change::start(&args, connection, output).await,
@@ -30,8 +43,17 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
         Verb::Watch(args) => watch::watch(&args, connection, output).await,
         Verb::Why(args) => look::why(&args, connection, output).await,
         Verb::Pause(args) => change::pause(&args, connection, output).await,
+        Verb::Edit(args) => change::edit(&args, connection, output).await,
+        Verb::Complete(args) => end::complete(&args, connection, output).await,
+        Verb::Clear(args) => end::clear(&args, connection, output).await,
         Verb::Resume(args) => change::resume(&args, connection, output).await,
     }
+}
+
+/// The line that a goal was changed, but its session could not be stopped.
+fn abort_failed(error: &str) -> String {
+    let error = crate::text::one_line(error);
+    format!("  {}", say!("pause.abortFailed", error = error))
 }
 
 /// The reader's clock.

@@ -59,7 +59,13 @@ fn utc(now: u64) -> Clock {
 #[test]
 fn a_goal_is_shown_with_all_there_is_to_say() {
     let objective = "All tests pass.\n\nChecked by cargo test.";
-    let lines = goal(&view(), Some(objective), &Limits::DEFAULT, &utc(61_000));
+    let lines = goal(
+        &view(),
+        Some(objective),
+        &Limits::DEFAULT,
+        &utc(61_000),
+        Page::PIPE,
+    );
     let expected = [
         "ses_1  Fix the parser",
         "  Status        active",
@@ -67,7 +73,7 @@ fn a_goal_is_shown_with_all_there_is_to_say() {
         "  Objective     All tests pass.",
         "                Checked by cargo test.",
         "  Note          two of three done",
-        "  Tokens        12K/200K tokens",
+        "  Tokens        12K of 200K tokens",
         "  Turns         continuation 3 of 20",
         "  Audited by    anthropic/haiku",
         "  Active for    1 min 0 s",
@@ -84,7 +90,7 @@ fn a_goal_that_rests_says_why_and_does_nothing() {
     view.goal.status = Status::Blocked;
     view.goal.status_reason = "auto-continuation limit reached".to_owned();
     view.phase = Phase::Settled;
-    let lines = goal(&view, None, &Limits::DEFAULT, &utc(61_000));
+    let lines = goal(&view, None, &Limits::DEFAULT, &utc(61_000), Page::PIPE);
     let has = |line: &str| lines.iter().any(|shown| shown == line);
     assert!(has(
         "  Status        blocked: the automatic continuations are used up"
@@ -108,10 +114,16 @@ fn foreign_text_cannot_steer_the_terminal() {
         provider: "\u{1b}]0;".to_owned(),
         model: "\u{7}".to_owned(),
     });
-    let shown = goal(&view, Some("a\u{1b}[31m\rb"), &Limits::DEFAULT, &utc(0));
+    let shown = goal(
+        &view,
+        Some("a\u{1b}[31m\rb"),
+        &Limits::DEFAULT,
+        &utc(0),
+        Page::PIPE,
+    );
     view.goal.status = Status::Blocked;
     view.goal.status_reason = "APIError: \u{1b}[31mno".to_owned();
-    let listed = list(&[view.clone()]);
+    let listed = list(&[view.clone()], Page::PIPE);
     let status = status(&view.goal);
     for line in shown.iter().chain(&listed).chain([&status]) {
         assert!(
@@ -134,17 +146,62 @@ fn a_list_stands_in_columns_with_active_goals_first() {
     let mut views = [ended, view()];
     sort(&mut views);
     let expected = [
-        "Session        Title                     Status         Tokens        Note",
-        "ses_1          Fix the parser            active         12K/200K      two of three done",
-        "ses_longer_id  日本語の題名はここで切…   paused         12K           \
+        "Session        Title                             Status         Tokens        Note",
+        "ses_1          Fix the parser                    active         12K of 200K   \
+         two of three done",
+        "ses_longer_id  日本語の題名はここで切れてしま…   paused         12K           \
          no progress: the audit says the same again and again",
     ];
-    assert_eq!(list(&views), expected);
+    assert_eq!(list(&views, Page::PIPE), expected);
+}
+
+#[test]
+fn a_list_on_a_narrow_terminal_wraps_its_notes() {
+    let mut view = view();
+    view.session = SessionId::new("ses_0123456789abcdefghijklmnop");
+    view.goal.status = Status::Blocked;
+    let page = Page::terminal(80, /*colour*/ true);
+    view.goal.status_reason = "the key of the provider is not accepted any more".to_owned();
+    let lines = list(&[view], page);
+    let expected = "ses_0123456789abcdefghijklmnop  Fix the parser  \
+                    \u{1b}[31mblocked\u{1b}[0m        12K of 200K\n    \
+                    the key of the provider is not accepted any more";
+    assert_eq!(lines[1], expected);
+}
+
+#[test]
+fn a_pause_without_a_reason_is_the_users() {
+    let mut goal = view().goal;
+    goal.status = Status::Paused;
+    goal.status_reason = " ".to_owned();
+    assert_eq!(status(&goal), "paused by you");
+    assert_eq!(reason(&goal), "paused by you");
+    goal.status_reason = "no progress".to_owned();
+    assert!(status(&goal).starts_with("paused: no progress"));
+    goal.status = Status::Blocked;
+    goal.status_reason = String::new();
+    assert_eq!(status(&goal), "blocked");
+}
+
+#[test]
+fn continuations_are_counted_as_they_matter() {
+    let mut goal = view().goal;
+    let cases = [
+        (Status::Active, 0, ""),
+        (Status::Active, 1, "continuation 1 of 20"),
+        (Status::Complete, 0, ""),
+        (Status::Complete, 1, "1 continuation"),
+        (Status::Paused, 2, "2 continuations"),
+    ];
+    for (status, turns, expected) in cases {
+        (goal.status, goal.turns_used) = (status, turns);
+        assert_eq!(continuations(&goal, 20), expected);
+    }
 }
 
 #[test]
 fn no_goals_are_told_with_the_way_to_one() {
-    let lines = list(&[]);
+    let lines = list(&[], Page::PIPE);
     assert_eq!(lines.len(), 1);
     assert!(lines[0].contains("openchamber goal start"), "{lines:?}");
 }

@@ -1,14 +1,16 @@
-//! `start`, `pause` and `resume`.
+//! `start`, `edit`, `pause` and `resume`.
 
+use goal_core::goal::{SessionId, Status};
 use goal_core::limits::Limits;
 use goal_core::objective::{Fitting, fit};
-use goal_engine::command::{self, StartRequest, Started};
-use serde_json::json;
+use goal_engine::command::{self, EditRequest, Edited, Paused, PausedOne, StartRequest, Started};
+use goal_engine::error::Code;
+use serde_json::{Value, json};
 
-use crate::args::{Connection, OneSession, Resume, Start};
-use crate::failure::{Exit, Stop};
+use crate::args::{Connection, Edit, Pause, Resume, Start};
+use crate::failure::{Exit, Failure, Stop};
 use crate::output::Output;
-use crate::{args, connect, json, objective, render};
+use crate::{args, connect, json, objective, render, text};
 
 /// Starts a goal.
 pub(crate) async fn start(
@@ -19,7 +21,7 @@ pub(crate) async fn start(
     let request = StartRequest {
         session: args::session(&args.session)?,
         token_budget: args.token_budget.as_deref().map(args::budget).transpose()?,
-        objective: objective::read(args)?,
+        objective: objective::read(&args.objective)?,
         send: args.send,
         replace: args.replace,
     };
@@ -42,35 +44,49 @@ pub(crate) async fn start(
     Ok(Exit::Fine)
 }
 
-/// Pauses a goal and stops its session.
-pub(crate) async fn pause(
-    args: &OneSession,
+/// Gives a goal another objective, another budget, or both.
+pub(crate) async fn edit(
+    args: &Edit,
     connection: &Connection,
     output: &mut Output,
 ) -> Result<Exit, Stop> {
-    let session = args::session(&args.session)?;
+    let given = args.objective.is_given();
+    let request = EditRequest {
+        session: args::session(&args.session)?,
+        token_budget: args.budget.wanted()?,
+        objective: given
+            .then(|| objective::read(&args.objective))
+            .transpose()?,
+    };
     let limits = Limits::DEFAULT;
+    let text = request.objective.clone();
     let ports = connect::for_command(connection, &limits).await?.ports;
-    let paused = command::pause(&ports, &session).await?;
+    let edited = command::edit(&ports, request).await?;
     let object = json!({
         "status": "ok",
-        "already": paused.already,
-        "abortFailed": paused.abort_failed,
-        "goal": json::goal(&paused.view, None, super::now()),
+        "goal": json::goal(&edited.view, text.as_deref(), super::now()),
+        "shortened": edited.shortened,
+        "inline": edited.inline,
     });
-    output.result(&object, || {
-        let session = &paused.view.session;
-        let done = if paused.already {
-            say!("pause.already", session = session)
-        } else {
-            say!("pause.done", session = session)
-        };
-        let failed = paused.abort_failed.as_deref().map(|error| {
-            let error = crate::text::one_line(error);
-            say!("pause.abortFailed", error = error)
-        });
-        std::iter::once(done).chain(failed).collect()
-    })?;
+    output.result(&object, || edited_lines(&edited, text.as_deref(), &limits))?;
+    Ok(Exit::Fine)
+}
+
+/// Pauses a goal and stops its session, or does so with every goal of the server.
+pub(crate) async fn pause(
+    args: &Pause,
+    connection: &Connection,
+    output: &mut Output,
+) -> Result<Exit, Stop> {
+    let Some(session) = &args.session else {
+        return pause_all(connection, output).await;
+    };
+    let session = args::session(session)?;
+    let ports = connect::for_command(connection, &Limits::DEFAULT)
+        .await?
+        .ports;
+    let paused = command::pause(&ports, &session).await?;
+    output.result(&paused_object(&paused), || paused_lines(&paused))?;
     Ok(Exit::Fine)
 }
 
@@ -81,10 +97,7 @@ pub(crate) async fn resume(
     output: &mut Output,
 ) -> Result<Exit, Stop> {
     let session = args::session(&args.session)?;
-    let budget = match &args.token_budget {
-        Some(text) => Some(Some(args::budget(text)?)),
-        None => args.no_token_budget.then_some(None),
-    };
+    let budget = args.budget.wanted()?;
     let limits = Limits::DEFAULT;
     let ports = connect::for_command(connection, &limits).await?.ports;
     let resumed = command::resume(&ports, &session, budget).await?;
@@ -101,15 +114,97 @@ pub(crate) async fn resume(
         } else {
             say!("resume.done", session = session)
         };
-        vec![done, indented(render::tokens(&resumed.view.goal))]
+        let mut lines = vec![done, indented(render::tokens(&resumed.view.goal))];
+        if !resumed.already {
+            lines.extend(follow_lines(session));
+        }
+        lines
     })?;
     Ok(Exit::Fine)
+}
+
+async fn pause_all(connection: &Connection, output: &mut Output) -> Result<Exit, Stop> {
+    let ports = connect::for_command(connection, &Limits::DEFAULT)
+        .await?
+        .ports;
+    let all = command::pause_all(&ports).await?;
+    // What ended by itself at that moment is no failure.
+    let all: Vec<PausedOne> = all.into_iter().filter(|one| !has_ended(one)).collect();
+    let goals: Vec<Value> = all.iter().map(one_object).collect();
+    let failed: Vec<String> = all.iter().filter_map(failed_of).collect();
+    let mut lines: Vec<String> = all
+        .iter()
+        .filter_map(|one| one.result.as_ref().ok())
+        .flat_map(paused_lines)
+        .collect();
+    if failed.is_empty() {
+        if lines.is_empty() {
+            lines.push(say!("pause.none"));
+        }
+        let object = json!({ "status": "ok", "goals": goals });
+        output.result(&object, || lines)?;
+        return Ok(Exit::Fine);
+    }
+    output.lines(&lines)?;
+    let message = say!(
+        "error.notAllPaused.which",
+        n = failed.len(),
+        all = all.len(),
+        which = failed.join("; ")
+    );
+    let details = json!({ "goals": goals });
+    Err(Failure::found("notAllPaused", message, details).into())
+}
+
+fn has_ended(one: &PausedOne) -> bool {
+    let code = one.result.as_ref().err().map(goal_engine::Error::code);
+    matches!(
+        code,
+        Some(Code::NoGoal | Code::WrongStatus | Code::UnknownSession)
+    )
+}
+
+fn failed_of(one: &PausedOne) -> Option<String> {
+    let error = one.result.as_ref().err()?;
+    let message = text::one_line(error.message());
+    Some(format!("{} ({message})", one.session))
+}
+
+fn one_object(one: &PausedOne) -> Value {
+    match &one.result {
+        Ok(paused) => paused_object(paused),
+        Err(error) => json!({
+            "status": "error",
+            "sessionID": one.session.as_str(),
+            "error": { "code": error.code().name(), "message": error.message() },
+        }),
+    }
+}
+
+fn paused_object(paused: &Paused) -> Value {
+    json!({
+        "status": "ok",
+        "already": paused.already,
+        "abortFailed": paused.abort_failed,
+        "goal": json::goal(&paused.view, None, super::now()),
+    })
+}
+
+fn paused_lines(paused: &Paused) -> Vec<String> {
+    let session = &paused.view.session;
+    let done = if paused.already {
+        say!("pause.already", session = session)
+    } else {
+        say!("pause.done", session = session)
+    };
+    let failed = paused.abort_failed.as_deref().map(super::abort_failed);
+    std::iter::once(done).chain(failed).collect()
 }
 
 fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> {
     let view = &started.view;
     let session = &view.session;
-    let auditor = crate::text::one_line(&json::model(&started.auditor.model));
+    let auditor = text::one_line(&json::model(&started.auditor.model));
     let source = crate::words::of_code("auditor", started.auditor.source);
     let mut lines = vec![
         say!(
@@ -119,14 +214,8 @@ fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> 
         ),
         indented(say!("start.auditor", model = auditor, source = source)),
     ];
-    if let (true, Fitting::TooLong { units }) = (started.shortened, fit(text, limits.objective_max))
-    {
-        let max = limits.objective_max;
-        lines.push(indented(say!("start.shortened", units = units, max = max)));
-    }
-    if started.inline {
-        lines.push(indented(say!("start.inline")));
-    }
+    lines.extend(shortened_line(started.shortened, text, limits));
+    lines.extend(inline_line(started.inline));
     lines.push(indented(if started.message.is_some() {
         say!("start.sent")
     } else if started.waits_for_first_message {
@@ -134,8 +223,48 @@ fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> 
     } else {
         say!("start.audits")
     }));
-    lines.push(indented(say!("start.next", session = session)));
+    lines.extend(follow_lines(session));
     lines
+}
+
+fn edited_lines(edited: &Edited, text: Option<&str>, limits: &Limits) -> Vec<String> {
+    let view = &edited.view;
+    let session = &view.session;
+    let mut lines = vec![
+        say!("edit.done", session = session),
+        indented(render::tokens(&view.goal)),
+    ];
+    if let Some(text) = text {
+        lines.extend(shortened_line(edited.shortened, text, limits));
+        lines.extend(inline_line(edited.inline));
+    }
+    match view.goal.status {
+        Status::BudgetLimited => lines.push(indented(say!("edit.spent", session = session))),
+        Status::Active | Status::Paused | Status::Blocked | Status::Complete => {
+            lines.extend(follow_lines(session));
+        }
+    }
+    lines
+}
+
+fn shortened_line(shortened: bool, text: &str, limits: &Limits) -> Option<String> {
+    let max = limits.objective_max;
+    match fit(text, max) {
+        Fitting::TooLong { units } if shortened => {
+            Some(indented(say!("start.shortened", units = units, max = max)))
+        }
+        Fitting::TooLong { .. } | Fitting::Whole(_) => None,
+    }
+}
+
+fn inline_line(inline: bool) -> Option<String> {
+    inline.then(|| indented(say!("start.inline")))
+}
+
+/// How an active goal goes on.
+fn follow_lines(session: &SessionId) -> [String; 2] {
+    let command = say!("start.next.command", session = session);
+    [say!("start.next"), indented(command)]
 }
 
 fn indented(line: String) -> String {

@@ -28,8 +28,9 @@ pub(crate) async fn show(
         "status": "ok",
         "goal": json::goal(&view, objective.as_deref(), clock.now),
     });
+    let page = output.page();
     output.result(&object, || {
-        render::goal(&view, objective.as_deref(), &limits, &clock)
+        render::goal(&view, objective.as_deref(), &limits, &clock, page)
     })?;
     Ok(Exit::Fine)
 }
@@ -46,7 +47,8 @@ pub(crate) async fn list(connection: &Connection, output: &mut Output) -> Result
         .map(|view| json::goal(view, None, now))
         .collect();
     let object = json!({ "status": "ok", "goals": goals });
-    output.result(&object, || render::list(&views))?;
+    let page = output.page();
+    output.result(&object, || render::list(&views, page))?;
     Ok(Exit::Fine)
 }
 

@@ -1,28 +1,27 @@
 //! `serve`: runs the loop for every session of a server, and tells what happens.
 
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use goal_engine::Engine;
 use goal_engine::error::Code;
-use goal_engine::host::Connected;
+use goal_engine::host::{Connected, ServerState};
 use goal_engine::update::Update;
-use opencode_client::Managed;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 
 use crate::args::{Connection, Serve};
 use crate::connect::{self, PASSWORD_VARIABLE, ServerFacts};
 use crate::failure::{Exit, Failure, Stop};
-use crate::json;
 use crate::output::{Output, Printer, json_line};
 use crate::signals::Signals;
 use crate::timeline::Timeline;
+use crate::{json, log, text};
 
 /// How long the sessions of stopped audits may take to be deleted.
 const AUDITS_END: Duration = Duration::from_secs(5);
 
-/// Runs until a signal, until nobody reads the output, or until a server of its own ends.
+/// Runs until a signal, or until nobody reads the output.
 pub(crate) async fn serve(
     args: &Serve,
     connection: &Connection,
@@ -39,28 +38,30 @@ pub(crate) async fn serve(
         events,
         driver,
         server,
-        mut managed,
+        managed,
         auditor,
     } = connected;
     let mut teller = Teller {
-        timeline: Timeline::new(super::clock().zone, &limits),
+        timeline: Timeline::of_host(super::clock().zone, &limits, output.page()),
         json: output.is_json(),
         server: ServerFacts::from(&server),
+        states: managed.as_ref().map(|managed| managed.state()),
         printer: Printer::to_stdout(),
     };
+    let (version, managed_here) = (&server.version, server.managed);
+    tracing::info!(version, managed = managed_here, url = server.url, "serving");
     let engine = Engine::start(ports, events, driver);
     let mut updates = engine.updates();
     let ended = tokio::select! {
         stop = teller.tell_all(&engine, &mut updates) => Err(stop),
         () = signals.next() => Ok(Exit::Fine),
-        status = end_of(managed.as_mut()) => Err(server_ended(status).into()),
     };
     let quiet_end = async {
         engine.shutdown().await;
         if !auditor.finish(AUDITS_END).await {
             tracing::warn!("audit sessions are left over; the next start deletes them");
         }
-        if let Some(managed) = managed.take()
+        if let Some(managed) = managed
             && let Err(error) = managed.stop().await
         {
             tracing::warn!(%error, "the OpenCode server could not be ended");
@@ -79,6 +80,8 @@ struct Teller {
     timeline: Timeline,
     json: bool,
     server: ServerFacts,
+    /// How a server of ours stands.
+    states: Option<watch::Receiver<ServerState>>,
     printer: Printer,
 }
 
@@ -98,8 +101,18 @@ impl Teller {
     ) -> Result<std::convert::Infallible, Stop> {
         self.tell_server().await?;
         loop {
+            let patience = self.timeline.patience(super::now());
             let update = tokio::select! {
                 update = updates.recv() => update,
+                () = within(patience) => {
+                    let lines = self.timeline.overdue(super::now());
+                    self.print(lines).await?;
+                    continue;
+                }
+                state = next_state(&mut self.states) => {
+                    self.tell_state(&state).await?;
+                    continue;
+                }
                 stop = self.printer.ended() => return Err(stop),
             };
             match update {
@@ -115,11 +128,17 @@ impl Teller {
     }
 
     async fn tell(&mut self, update: &Update) -> Result<(), Stop> {
+        log::heard(update);
         if self.json {
             let line = json_line(&json::event(update, &self.server))?;
             return self.printer.line(line).await;
         }
-        for line in self.timeline.update(update) {
+        let lines = self.timeline.update(update);
+        self.print(lines).await
+    }
+
+    async fn print(&mut self, lines: Vec<String>) -> Result<(), Stop> {
+        for line in lines {
             self.printer.line(line).await?;
         }
         Ok(())
@@ -128,16 +147,41 @@ impl Teller {
     async fn tell_views(&mut self, engine: &Engine) -> Result<(), Stop> {
         let now = super::now();
         for view in engine.list() {
-            let line = if self.json {
-                Some(json_line(&json::phase(now, &view))?)
+            let lines = if self.json {
+                vec![json_line(&json::phase(now, &view))?]
             } else {
                 self.timeline.view(now, &view)
             };
-            if let Some(line) = line {
-                self.printer.line(line).await?;
-            }
+            self.print(lines).await?;
         }
         Ok(())
+    }
+
+    /// Tells that a server of ours ended, or runs again, perhaps elsewhere.
+    async fn tell_state(&mut self, state: &ServerState) -> Result<(), Stop> {
+        let now = super::now();
+        if let ServerState::Running(server) = state {
+            self.server = ServerFacts::from(server);
+        }
+        if self.json {
+            let event = match state {
+                ServerState::Running(_) => json::moved(now, &self.server),
+                ServerState::Away { why, retry_in } => {
+                    json::connection(now, /*connected*/ false, why, Some(*retry_in))
+                }
+            };
+            return self.printer.line(json_line(&event)?).await;
+        }
+        match state {
+            ServerState::Running(_) => {
+                self.timeline.server_back();
+                self.tell_server().await
+            }
+            ServerState::Away { why, retry_in } => {
+                let line = self.timeline.server_away(now, why, *retry_in);
+                self.printer.line(line).await
+            }
+        }
     }
 
     /// Which server it is and how others reach it; programs read that in the event `ready`.
@@ -147,7 +191,8 @@ impl Teller {
         }
         let server = &self.server;
         let now = super::now();
-        let version = say!("serve.version", version = server.version);
+        let version = text::one_line(&server.version);
+        let version = say!("serve.version", version = version);
         let mut lines = vec![self.timeline.server(now, &version, &server.url)];
         if server.managed {
             let how = if connect::password_is_set() {
@@ -161,10 +206,7 @@ impl Teller {
             };
             lines.push(self.timeline.server(now, &say!("serve.managed"), &how));
         }
-        for line in lines {
-            self.printer.line(line).await?;
-        }
-        Ok(())
+        self.print(lines).await
     }
 
     /// Tells what is left, and waits until it is printed.
@@ -172,22 +214,26 @@ impl Teller {
         while let Ok(update) = updates.try_recv() {
             self.tell(&update).await?;
         }
+        let rest = self.timeline.rest();
+        self.print(rest).await?;
         self.printer.finish().await
     }
 }
 
-/// Waits for the end of the server that was started here; forever if there is none.
-async fn end_of(managed: Option<&mut Managed>) -> std::io::Result<ExitStatus> {
-    match managed {
-        Some(managed) => managed.wait_exit().await,
+/// Waits so long; forever without a time.
+async fn within(patience: Option<Duration>) {
+    match patience {
+        Some(patience) => tokio::time::sleep(patience).await,
         None => std::future::pending().await,
     }
 }
 
-fn server_ended(status: std::io::Result<ExitStatus>) -> Failure {
-    let status = match status {
-        Ok(status) => status.to_string(),
-        Err(error) => error.to_string(),
-    };
-    Failure::of(Code::Server, say!("error.serverEnded", status = status))
+/// Waits for the next state of a server of ours; forever if there is none.
+async fn next_state(states: &mut Option<watch::Receiver<ServerState>>) -> ServerState {
+    if let Some(states) = states
+        && states.changed().await.is_ok()
+    {
+        return states.borrow_and_update().clone();
+    }
+    std::future::pending().await
 }

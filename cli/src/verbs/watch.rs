@@ -66,7 +66,7 @@ async fn connected(
 ) -> Result<Exit, Stop> {
     let limits = Limits::DEFAULT;
     let mut told = false;
-    let (CommandConnection { ports, server }, mut events) = loop {
+    let (CommandConnection { ports, server, .. }, mut events) = loop {
         let failure = match connect::for_watch(connection, &limits).await {
             Ok(connected) => break connected,
             Err(failure) => failure,
@@ -83,7 +83,7 @@ async fn connected(
         session,
         known: BTreeMap::new(),
         looked: false,
-        timeline: Timeline::new(super::clock().zone, &limits),
+        timeline: Timeline::of_watcher(super::clock().zone, &limits, output.page()),
         json: output.is_json(),
         server: ServerFacts::from(&server),
         lines: Vec::new(),
@@ -315,12 +315,12 @@ impl Watcher {
             };
             return self.json_line(&event);
         }
-        let line = if active {
-            Some(self.timeline.progress(now, view))
+        let lines = if active {
+            self.timeline.progress(now, view)
         } else {
             self.timeline.ended(now, view)
         };
-        self.lines.extend(line);
+        self.lines.extend(lines);
         Ok(())
     }
 
@@ -332,8 +332,8 @@ impl Watcher {
         if self.json {
             return self.json_line(&json::cleared(now, session, &view.goal.id));
         }
-        let line = self.timeline.cleared(now, &view);
-        self.lines.push(line);
+        let lines = self.timeline.cleared(now, &view);
+        self.lines.extend(lines);
         Ok(())
     }
 

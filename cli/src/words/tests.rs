@@ -36,6 +36,8 @@ fn families() -> Vec<(&'static str, Vec<&'static str>)> {
             "auditor",
             vec!["settings", "config", "family-scan", "session-model"],
         ),
+        ("check.state", vec!["ok", "warn", "fail"]),
+        ("check", crate::verbs::CHECKS.to_vec()),
         ("help.limit", crate::limits::names().collect()),
     ]
 }

@@ -12,7 +12,7 @@ async fn nobody_answers() {
     let (for_programs, for_people, serving) = tokio::join!(
         command.goal("list --json"),
         command.goal("show ses_1234"),
-        command.goal("serve")
+        command.goal("serve --call-timeout-ms 1000")
     );
     assert_eq!(
         (for_programs.code, for_programs.error()),
@@ -148,7 +148,7 @@ async fn a_session_without_a_goal_and_one_that_is_not_there() {
     let fake = Fake::start().await;
     fake.put("ses_1234", json!({ "other": 1 }));
     let command = Command::at(&fake.url);
-    for verb in ["show", "why", "pause", "resume"] {
+    for verb in ["show", "why", "pause", "resume", "complete"] {
         let done = command.goal(&format!("{verb} ses_1234 --json")).await;
         assert_eq!(
             (done.code, done.error()),

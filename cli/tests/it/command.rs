@@ -58,6 +58,25 @@ impl Command {
         self.home.path()
     }
 
+    /// The text of all its log files.
+    #[cfg(unix)]
+    pub(crate) fn logged(&self) -> String {
+        let Ok(files) = std::fs::read_dir(self.home().join("data/logs")) else {
+            return String::new();
+        };
+        let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+        texts.collect()
+    }
+
+    /// Puts a shell script into the home that can be run.
+    #[cfg(unix)]
+    pub(crate) fn put_program(&self, name: &str, script: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.home().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+
     /// Runs `openchamber goal <line>`; words are separated by blanks.
     pub(crate) async fn goal(&self, line: &str) -> Done {
         let words: Vec<&str> = std::iter::once("goal").chain(line.split(' ')).collect();
@@ -81,9 +100,20 @@ impl Command {
         }
     }
 
+    /// Runs `openchamber <line>`.
+    pub(crate) async fn line(&self, line: &str) -> Done {
+        let words: Vec<&str> = line.split(' ').collect();
+        self.run(&words, "").await
+    }
+
     /// Starts `openchamber goal <line>`.
     pub(crate) fn start(&self, line: &str) -> Running {
-        let words: Vec<&str> = std::iter::once("goal").chain(line.split(' ')).collect();
+        self.start_line(&format!("goal {line}"))
+    }
+
+    /// Starts `openchamber <line>`.
+    pub(crate) fn start_line(&self, line: &str) -> Running {
+        let words: Vec<&str> = line.split(' ').collect();
         let mut child = self.spawn(&words);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Running {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -11,13 +12,15 @@ use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{get, patch, post};
+use axum::routing::{delete, get, patch, post};
 use axum::{Json, Router};
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinHandle;
+
+use crate::command::DEADLINE;
 
 pub(crate) const DIRECTORY: &str = "/project";
 
@@ -33,6 +36,19 @@ pub(crate) struct Fake {
 
 struct World {
     sessions: Mutex<BTreeMap<String, Value>>,
+    /// The messages of every session.
+    messages: Mutex<Vec<Value>>,
+    /// What the model answers; without one, its provider fails.
+    reply: Mutex<Option<String>>,
+    /// What was asked of the model.
+    asked: Mutex<Vec<Value>>,
+    /// How many sessions were made.
+    made: AtomicUsize,
+    /// Sessions of which nothing can be stopped or written.
+    stuck: Mutex<Vec<String>>,
+    models: AtomicBool,
+    thinks: AtomicBool,
+    was_asked: Notify,
     events: broadcast::Sender<String>,
     version: String,
 }
@@ -50,30 +66,35 @@ impl Fake {
 
     /// On a listener that is there already.
     pub(crate) fn on(listener: TcpListener, version: &str) -> Self {
-        let world = Arc::new(World {
-            sessions: Mutex::default(),
-            events: broadcast::channel(64).0,
-            version: version.to_owned(),
-        });
-        let routes = Router::new()
+        let world = World::new(version);
+        let routes = Self::routes(&world);
+        serve(listener, routes, world)
+    }
+
+    fn routes(world: &Arc<World>) -> Router {
+        Router::new()
             .route("/global/health", get(health))
             .route("/global/event", get(events))
             .route("/experimental/session", get(sessions))
+            .route("/session", post(make))
             .route("/session/status", get(async || Json(json!({}))))
-            .route("/session/{id}", get(session).merge(patch(change)))
+            .route(
+                "/session/{id}",
+                get(session).merge(patch(change)).merge(delete(remove)),
+            )
             .route("/session/{id}/children", get(async || Json(json!([]))))
-            .route("/session/{id}/message", get(async || Json(json!([]))))
+            .route("/session/{id}/message", get(messages).merge(post(answer)))
+            .route(
+                "/session/{id}/prompt_async",
+                post(async || StatusCode::NO_CONTENT),
+            )
             .route("/session/{id}/abort", post(async || Json(json!(true))))
             .route("/permission", get(async || Json(json!([]))))
             .route("/question", get(async || Json(json!([]))))
             .route("/agent", get(async || Json(json!([]))))
-            .route(
-                "/config",
-                get(async || Json(json!({ "small_model": "acme/small" }))),
-            )
+            .route("/config", get(config))
             .route("/config/providers", get(providers))
-            .with_state(Arc::clone(&world));
-        serve(listener, routes, world)
+            .with_state(Arc::clone(world))
     }
 
     /// A server that refuses every password.
@@ -99,11 +120,7 @@ impl Fake {
                 }
             }
         };
-        let routes = Router::new()
-            .route("/global/health", get(health))
-            .route("/experimental/session", get(sessions))
-            .with_state(Arc::clone(&behind))
-            .layer(middleware::from_fn(check));
+        let routes = Self::routes(&behind).layer(middleware::from_fn(check));
         serve(listener, routes, behind)
     }
 
@@ -133,9 +150,54 @@ impl Fake {
     }
 
     pub(crate) fn delete(&self, id: &str) {
-        let session = self.world.sessions.lock().unwrap().remove(id).unwrap();
-        let properties = json!({ "sessionID": id, "info": session });
-        self.world.tell("session.deleted", &properties);
+        self.world.delete(id).unwrap();
+    }
+
+    /// Has every session hold a finished turn in which the agent says `text`.
+    pub(crate) fn put_turn(&self, text: &str) {
+        let prompt = json!({
+            "info": { "id": "msg_1", "role": "user", "time": { "created": 1_000 } },
+            "parts": [{ "id": "prt_1", "type": "text", "text": "go" }],
+        });
+        *self.world.messages.lock().unwrap() = vec![prompt, reply_of("msg_2", text)];
+    }
+
+    /// Has the model answer `text` from now on.
+    pub(crate) fn put_reply(&self, text: &str) {
+        *self.world.reply.lock().unwrap() = Some(text.to_owned());
+    }
+
+    /// What was asked of the model so far.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.world.asked.lock().unwrap().clone()
+    }
+
+    /// From now on the model does not come to an answer.
+    pub(crate) fn have_the_model_think(&self) {
+        self.world.thinks.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits until the model is asked.
+    pub(crate) async fn until_asked(&self) {
+        let asked = self.world.was_asked.notified();
+        tokio::time::timeout(DEADLINE, asked).await.unwrap();
+    }
+
+    /// How many sessions were made, and the ids of those that are there.
+    pub(crate) fn sessions(&self) -> (usize, Vec<String>) {
+        let there = self.world.sessions.lock().unwrap();
+        let made = self.world.made.load(Ordering::SeqCst);
+        (made, there.keys().cloned().collect())
+    }
+
+    /// From now on nothing of this session can be written.
+    pub(crate) fn put_stuck(&self, id: &str) {
+        self.world.stuck.lock().unwrap().push(id.to_owned());
+    }
+
+    /// From now on there is no model.
+    pub(crate) fn take_models(&self) {
+        self.world.models.store(false, Ordering::SeqCst);
     }
 
     pub(crate) fn metadata(&self, id: &str) -> Value {
@@ -144,12 +206,31 @@ impl Fake {
 }
 
 impl World {
-    fn none() -> Arc<Self> {
+    fn new(version: &str) -> Arc<Self> {
         Arc::new(Self {
             sessions: Mutex::default(),
-            events: broadcast::channel(1).0,
-            version: String::new(),
+            messages: Mutex::default(),
+            reply: Mutex::default(),
+            asked: Mutex::default(),
+            made: AtomicUsize::new(0),
+            stuck: Mutex::default(),
+            models: AtomicBool::new(true),
+            thinks: AtomicBool::new(false),
+            was_asked: Notify::new(),
+            events: broadcast::channel(64).0,
+            version: version.to_owned(),
         })
+    }
+
+    fn none() -> Arc<Self> {
+        Self::new("")
+    }
+
+    fn delete(&self, id: &str) -> Option<()> {
+        let session = self.sessions.lock().unwrap().remove(id)?;
+        let properties = json!({ "sessionID": id, "info": session });
+        self.tell("session.deleted", &properties);
+        Some(())
     }
 
     fn put(&self, id: &str, session: Value) {
@@ -234,6 +315,9 @@ async fn change(
     Path(id): Path<String>,
     Json(change): Json<Value>,
 ) -> Response {
+    if world.stuck.lock().unwrap().contains(&id) {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    }
     let session = world.sessions.lock().unwrap().get(&id).cloned();
     let Some(mut session) = session else {
         return not_found(&id);
@@ -243,7 +327,74 @@ async fn change(
     Json(session).into_response()
 }
 
-async fn providers() -> Json<Value> {
+async fn make(State(world): State<Arc<World>>, Json(new): Json<Value>) -> Json<Value> {
+    let id = format!("ses_made{}", world.made.fetch_add(1, Ordering::SeqCst));
+    let mut session = new;
+    session["id"] = json!(id);
+    session["directory"] = json!(DIRECTORY);
+    session["time"] = json!({ "created": now(), "updated": now() });
+    world.put(&id, session.clone());
+    Json(session)
+}
+
+async fn remove(State(world): State<Arc<World>>, Path(id): Path<String>) -> Response {
+    match world.delete(&id) {
+        Some(()) => Json(json!(true)).into_response(),
+        None => not_found(&id),
+    }
+}
+
+async fn messages(State(world): State<Arc<World>>) -> Json<Value> {
+    Json(world.messages.lock().unwrap().iter().cloned().collect())
+}
+
+async fn answer(State(world): State<Arc<World>>, Json(prompt): Json<Value>) -> Json<Value> {
+    world.asked.lock().unwrap().push(prompt);
+    world.was_asked.notify_one();
+    if world.thinks.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
+    }
+    let reply = world.reply.lock().unwrap().clone();
+    Json(match reply {
+        Some(text) => reply_of("msg_reply", &text),
+        None => {
+            let mut message = reply_of("msg_reply", "");
+            let data = json!({ "message": "no quota" });
+            message["info"]["error"] = json!({ "name": "APIError", "data": data });
+            message
+        }
+    })
+}
+
+fn reply_of(id: &str, text: &str) -> Value {
+    json!({
+        "info": {
+            "id": id,
+            "role": "assistant",
+            "parentID": "msg_1",
+            "providerID": "acme",
+            "modelID": "big",
+            "finish": "stop",
+            "time": { "created": 2_000, "completed": 3_000 },
+            "tokens": { "input": 10, "output": 5, "reasoning": 0,
+                        "cache": { "read": 0, "write": 0 } },
+        },
+        "parts": [{ "id": format!("prt_{id}"), "type": "text", "text": text }],
+    })
+}
+
+async fn config(State(world): State<Arc<World>>) -> Json<Value> {
+    match world.models.load(Ordering::SeqCst) {
+        true => Json(json!({ "small_model": "acme/small" })),
+        false => Json(json!({})),
+    }
+}
+
+async fn providers(State(world): State<Arc<World>>) -> Json<Value> {
+    if !world.models.load(Ordering::SeqCst) {
+        return Json(json!({ "providers": [], "default": {} }));
+    }
+
     let small = json!({ "id": "small", "providerID": "acme", "name": "small" });
     let acme = json!({ "id": "acme", "name": "Acme", "models": { "small": small } });
     Json(json!({ "providers": [acme], "default": { "acme": "small" } }))

@@ -4,7 +4,9 @@ mod command;
 mod fake;
 
 mod asking;
+mod auditor;
 mod changing;
+mod doctor;
 mod help;
 #[cfg(unix)]
 mod serving;

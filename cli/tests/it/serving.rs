@@ -52,6 +52,7 @@ async fn people_read_a_timeline() {
     assert!(waits.contains("the session has no reply yet"), "{waits}");
     fake.put_goal("ses_1234", goal("g_1", "paused", ""));
     let paused = serve.line(|line| line.contains("paused")).await;
+    assert!(paused.contains("paused by you"), "{paused}");
     assert!(paused.contains("two of three done"), "{paused}");
     serve.signal(Signal::SIGTERM);
     assert_eq!(serve.end().await.0, 0);
@@ -91,4 +92,89 @@ async fn without_opencode_there_is_no_server_to_start() {
     let done = command.goal("serve --json --dir ./missing").await;
     assert_eq!((done.code, done.error()), (2, "usage".to_owned()));
     assert_ne!(done.json()["error"]["message"], json!(""));
+}
+
+#[tokio::test]
+async fn a_running_one_reacts_at_once_to_what_the_user_does() {
+    let fake = Fake::start().await;
+    for id in ["ses_1111", "ses_2222", "ses_3333"] {
+        fake.put_goal(id, goal(id, "active", ""));
+    }
+    let command = Command::at(&fake.url);
+    // Patience alone would take until long after the deadline of this test.
+    let mut serve =
+        command.start("serve --json --idle-quiet-ms 300000 --interrupted-grace-ms 900000");
+    serve.event("ready").await;
+    let cases = [
+        ("complete ses_1111", "ses_1111", json!("complete")),
+        ("pause ses_2222", "ses_2222", json!("paused")),
+        (
+            "edit ses_3333 --token-budget 5",
+            "ses_3333",
+            json!("budgetLimited"),
+        ),
+    ];
+    for (line, session, status) in cases {
+        let done = command.goal(line).await;
+        assert_eq!(done.code, 0, "{line}: {}", done.stderr);
+        let heard = serve
+            .line(|line| {
+                let event: serde_json::Value = serde_json::from_str(line).unwrap();
+                event["sessionID"] == session && event["status"] != "active"
+            })
+            .await;
+        let event: serde_json::Value = serde_json::from_str(&heard).unwrap();
+        assert_eq!(event["status"], status, "{line}");
+    }
+    serve.signal(Signal::SIGTERM);
+    assert_eq!(serve.end().await.0, 0);
+}
+
+#[tokio::test]
+async fn the_log_file_tells_what_was_decided_and_nothing_that_was_said() {
+    let fake = Fake::with_password("hunter2").await;
+    let command = Command::at(&fake.url).env("OPENCODE_SERVER_PASSWORD", "hunter2");
+    fake.put("ses_1234", json!({}));
+    fake.put_turn("I painted the fence.");
+    fake.put_reply(r#"{"verdict":"blocked","note":"the paint is missing"}"#);
+    let started = command
+        .run(
+            &[
+                "goal",
+                "start",
+                "ses_1234",
+                "--objective",
+                "the fence is green",
+            ],
+            "",
+        )
+        .await;
+    assert_eq!(started.code, 0, "{}", started.stderr);
+    let mut serve =
+        command.start("serve --json --idle-quiet-ms 250 --kickoff-quiet-ms 250 --blocked-max 1");
+    let settled = serve.event("settled").await;
+    assert_eq!(settled["note"], "the paint is missing");
+    serve.signal(Signal::SIGTERM);
+    assert_eq!(serve.end().await.0, 0);
+    let log = command.logged();
+    for told in [
+        "serving", "ready", "decision", "verdict", "settled", "ses_1234", "blocked",
+    ] {
+        assert!(log.contains(told), "{told}: {log}");
+    }
+    for said in ["fence", "paint", "hunter2", "Basic", "Fix the parser"] {
+        assert!(!log.contains(said), "{said}: {log}");
+    }
+}
+
+#[tokio::test]
+async fn a_log_file_is_written_only_where_it_is_wanted() {
+    let fake = Fake::start().await;
+    let command = Command::at(&fake.url);
+    command.goal("list").await;
+    let mut serve = command.start("serve --json --no-log-file");
+    serve.event("ready").await;
+    serve.signal(Signal::SIGTERM);
+    assert_eq!(serve.end().await.0, 0);
+    assert_eq!(command.logged(), "");
 }

@@ -32,6 +32,13 @@ async fn a_line_that_cannot_be_understood() {
         "list --username a:b",
         "list --log loud",
         "serve --opencode opencode",
+        "edit ses_1234",
+        "edit ses_1234 --objective a -",
+        "edit ses_1234 --token-budget 5 --no-token-budget",
+        "pause",
+        "pause ses_1234 --all",
+        "complete",
+        "clear --all",
     ];
     for line in lines {
         assert_eq!(refusal(line).await, (2, "usage".to_owned()), "{line}");
@@ -74,6 +81,7 @@ async fn budgets_that_are_none() {
         for line in [
             format!("start ses_1234 --objective a --token-budget {budget}"),
             format!("resume ses_1234 --token-budget {budget}"),
+            format!("edit ses_1234 --token-budget {budget}"),
         ] {
             assert_eq!(
                 refusal(&line).await,
@@ -93,6 +101,9 @@ async fn ids_that_no_server_makes() {
         "pause ses%2e",
         "resume ä234",
         "start a.b.c --objective x",
+        "edit a.b.c --objective x",
+        "complete ..",
+        "clear a",
     ] {
         assert_eq!(
             refusal(line).await,

@@ -13,6 +13,7 @@ use goal_core::snapshot::Snapshot;
 use goal_core::tail::{Tail, TailContext};
 use goal_core::timeline::Timeline;
 
+use crate::command;
 use crate::live::Live;
 use crate::ports::{CallError, CallErrorKind, Ports, PromptOut, SessionRead};
 use crate::stored::{
@@ -138,12 +139,41 @@ pub(crate) async fn pause_at_once(
     let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
     let draft = Draft::prepare(ports, session, directory, guard, vec![change]).await;
     match write(ports, live, draft).await {
-        Ok(written) => Acted::Stopped {
-            goal: written.goal,
-            notice: None,
+        Ok(written) => match settle_overwritten(ports, live, &written).await {
+            Ok(goal) => Acted::Stopped { goal, notice: None },
+            Err(acted) => acted,
         },
         Err(error) => failed_write(error, None),
     }
+}
+
+/// Records what the Resume `goal` of another client, which does not know of that, goes over (X12).
+/// `None`: there was nothing to record, or it could not be.
+pub(crate) async fn record_resume(
+    ports: &Ports,
+    live: &Live,
+    read: &SessionRead,
+    goal: &Goal,
+) -> Option<Goal> {
+    let scene = command::scene_of_resume(ports, read, goal).await;
+    let (over, forget_first_message) = match scene {
+        Ok((None, false)) => return None,
+        Ok(scene) => scene,
+        Err(error) => {
+            tracing::warn!(%error, "what a Resume goes over could not be recorded");
+            return None;
+        }
+    };
+    let change = Change::Resumed {
+        token_budget: None,
+        over,
+        forget_first_message,
+    };
+    let guard = |fresh: &Goal| same_goal(fresh, goal);
+    let (id, directory) = (&read.facts.id, &read.directory);
+    let draft = Draft::prepare(ports, id, directory, guard, vec![change]).await;
+    let written = write(ports, live, draft).await.ok()?;
+    settle_overwritten(ports, live, &written).await.ok()
 }
 
 #[derive(Clone, Debug)]

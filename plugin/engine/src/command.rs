@@ -102,13 +102,15 @@ pub async fn resume(
         return Err(budget_spent(&goal));
     }
     let unchanged = token_budget.is_none_or(|budget| budget == goal.token_budget);
-    if goal.status == Status::Active && goal.is_resumed() && unchanged {
+    let over = over_now(ports, &read, &goal).await?;
+    // A Resume that another client made, or that was made before the tail moved, goes over nothing.
+    let covers = over.is_none() || over == goal.resumed_over;
+    if goal.status == Status::Active && goal.is_resumed() && unchanged && covers {
         return Ok(Resumed {
             view: look::view_of(&read, goal),
             already: true,
         });
     }
-    let over = over_now(ports, &read, &goal).await?;
     let forget_first_message = lacks_first_message(ports, &read, &goal).await?;
     let change = Change::Resumed {
         token_budget,
@@ -124,25 +126,16 @@ pub async fn resume(
     })
 }
 
-/// Records what a Resume of another client, which does not know of that, goes over (X12). `None`:
-/// there was nothing to record, or the goal was changed meanwhile.
-pub(crate) async fn record_resume(
+/// What a Resume that another client just made goes over, and whether the prompt that should start
+/// the goal is missing (X12, X21).
+pub(crate) async fn scene_of_resume(
     ports: &Ports,
     read: &SessionRead,
     goal: &Goal,
-) -> Result<Option<Goal>, Error> {
+) -> Result<(Option<ResumedOver>, bool), Error> {
     let over = over_now(ports, read, goal).await?;
     let forget_first_message = lacks_first_message(ports, read, goal).await?;
-    if over.is_none() && !forget_first_message {
-        return Ok(None);
-    }
-    let change = Change::Resumed {
-        token_budget: None,
-        over,
-        forget_first_message,
-    };
-    let guard = |fresh: &Goal| fresh.id == goal.id && fresh.updated_at == goal.updated_at;
-    write(ports, read, guard, change).await.map(Some)
+    Ok((over, forget_first_message))
 }
 
 /// The session's tail and revert point now: what a Resume goes over (X12).
@@ -247,7 +240,7 @@ pub(crate) async fn read_goal(
         Some(goal) => Ok((read, goal)),
         None => Err(Error::new(
             Code::NoGoal,
-            format!("Session {session} has no goal. Start one with: openchamber goal start"),
+            format!("Session {session} has no goal."),
         )),
     }
 }

@@ -83,6 +83,8 @@ impl Engine {
             connected: false,
             ready: false,
             actors: BTreeMap::new(),
+            unread: None,
+            left_over_told: false,
             pulse: None,
             settings: None,
         };
@@ -230,6 +232,10 @@ struct Supervisor {
     /// Every session was looked at once.
     ready: bool,
     actors: BTreeMap<SessionId, mpsc::Sender<Msg>>,
+    /// Sessions could not all be read: when that is tried again, and how often it failed in a row.
+    unread: Option<(Mono, u32)>,
+    /// Notices of an earlier process were looked at.
+    left_over_told: bool,
     /// Both clocks at the latest heartbeat.
     pulse: Option<(Wall, Mono)>,
     /// The settings at the latest heartbeat.
@@ -250,6 +256,7 @@ impl Supervisor {
                     }
                     self.look_at_settings().await;
                     self.on_heartbeat().await;
+                    self.read_again().await;
                 }
                 request = requests.recv() => match request {
                     Some(request) => self.on_request(request).await,
@@ -439,8 +446,34 @@ impl Supervisor {
     }
 
     /// Looks at every session of every folder: what happened while the stream was down is unknown
-    /// (X10). A page that cannot be read leaves the rest to the next connection.
+    /// (X10). If a page cannot be read, all are read again later (X9).
     async fn recover(&mut self) {
+        let (reads, whole) = self.read_sessions().await;
+        self.unread = if whole { None } else { self.later() };
+        let now = self.shared.ports.clock.wall();
+        crate::audit::sweep_left_overs(self.shared.ports.sessions.as_ref(), &reads, now).await;
+        // All are learnt before any is judged: who inherits from whom needs the whole picture.
+        for read in reads.iter().filter(|read| read.audit.is_none()) {
+            self.shared
+                .learn(read, goal_of(read, &self.shared.ports).as_ref());
+        }
+        let mut active = 0;
+        for read in reads {
+            active += usize::from(self.on_session(Arc::new(read), true).await);
+        }
+        if !whole {
+            return;
+        }
+        self.deliver_left_over().await;
+        if !self.ready {
+            self.ready = true;
+            let driver = self.state();
+            self.shared.tell(UpdateKind::Ready { driver, active });
+        }
+    }
+
+    /// Every session, and whether these are all of them.
+    async fn read_sessions(&self) -> (Vec<SessionRead>, bool) {
         let mut cursor: Option<String> = None;
         let mut reads = Vec::new();
         for _ in 0..PAGES_MAX {
@@ -454,35 +487,29 @@ impl Supervisor {
                 }
                 Err(error) => {
                     tracing::warn!(error = error.message, "the sessions could not all be read");
-                    break;
+                    return (reads, false);
                 }
             }
         }
-        let now = self.shared.ports.clock.wall();
-        crate::audit::sweep_left_overs(self.shared.ports.sessions.as_ref(), &reads, now).await;
-        // All are learnt before any is judged: who inherits from whom needs the whole picture.
-        for read in reads.iter().filter(|read| read.audit.is_none()) {
-            self.shared
-                .learn(read, goal_of(read, &self.shared.ports).as_ref());
-        }
-        let mut active = 0;
-        for read in reads {
-            active += usize::from(self.on_session(Arc::new(read), true).await);
-        }
-        self.deliver_left_over().await;
-        if !self.ready {
-            self.ready = true;
-            let driver = self.state();
-            self.shared.tell(UpdateKind::Ready { driver, active });
-        }
+        (reads, true)
+    }
+
+    /// When the sessions are read again: one quiet window, then growing ones (R26, X9).
+    fn later(&self) -> Option<(Mono, u32)> {
+        let failures = self.unread.map_or(0, |(_, failures)| failures);
+        let limits = &self.shared.ports.limits;
+        let delay = limits.idle_quiet.saturating_mul(1 << failures.min(16));
+        let at = self.shared.now().after(delay.min(limits.recheck_max));
+        Some((at, failures.saturating_add(1)))
     }
 
     /// Notices that an earlier process wrote down: those that came true are told, the others are
     /// taken back (R80).
     async fn deliver_left_over(&mut self) {
-        if self.fence.is_none() || self.ready {
+        if self.fence.is_none() || self.left_over_told {
             return;
         }
+        self.left_over_told = true;
         for planned in tell::left_over(&self.shared.ports).await {
             let view = self.shared.view(&planned.out.session);
             if view.is_some_and(|view| planned.is_true_of(&view.goal)) {
@@ -545,8 +572,18 @@ impl Supervisor {
                 self.stop_actors();
                 self.hold_lease().await;
                 self.shared.tell(UpdateKind::Driver(self.state()));
+                if self.fence.is_some() && self.connected {
+                    self.recover().await;
+                }
             }
             Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
+        }
+    }
+
+    async fn read_again(&mut self) {
+        let due = self.unread.is_some_and(|(at, _)| at <= self.shared.now());
+        if due && self.connected {
+            self.recover().await;
         }
     }
 

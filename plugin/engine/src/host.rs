@@ -1,4 +1,9 @@
-//! How a host comes to its server: attach to a running one, or start one of its own (E9-E11).
+//! How a host comes to its server: attach to a running one, or start one of its own and keep it
+//! running (E9-E12, E14).
+
+mod busy;
+mod life;
+mod servers;
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -9,12 +14,16 @@ use std::time::Duration;
 use goal_core::limits::Limits;
 use goal_core::prompt;
 use opencode_client::{
-    Client, Environment, EventOptions, Kind, Managed, PasswordSource, Secret, StartError,
-    StartOptions, Target, Timeouts, find_binary, usual_folders,
+    Client, Environment, EventOptions, Kind, PasswordSource, Secret, StartError, StartOptions,
+    Target, Timeouts, find_binary, usual_folders,
 };
 use serde_json::{Value, json};
 use url::Url;
 
+use self::busy::{Busy, Overheard};
+use self::life::{Keeping, Started, Starter};
+pub use self::life::{LifeLimits, ManagedServer, ServerState};
+use self::servers::Servers;
 use crate::audit::{AUDIT_AGENT, ServerAuditor};
 use crate::clock::{SystemClock, hex};
 use crate::engine::Driver;
@@ -47,7 +56,7 @@ const PROBE_BYTES: usize = 4_096;
 pub enum ServerChoice {
     /// One that runs. It is never stopped or restarted.
     Attached(Target),
-    /// One that is started for this host and ends with it.
+    /// One that is started for this host, kept running, and ended with it.
     Managed {
         /// The `opencode` program; `None`: the setting `opencodeBinary`, else it is searched for.
         binary: Option<PathBuf>,
@@ -66,10 +75,10 @@ pub struct Connected {
     pub events: Box<dyn Events>,
     /// Who would drive which server.
     pub driver: Driver,
-    /// The server.
+    /// The server as it was first reached. One of ours moves: [`ManagedServer::state`].
     pub server: RunningServer,
-    /// The server's process, if it is ours. Stop it last.
-    pub managed: Option<Managed>,
+    /// The server's life, if it is ours. Stop it last.
+    pub managed: Option<ManagedServer>,
     /// The auditor inside `ports`: a host that ends waits for [`ServerAuditor::finish`] before it
     /// stops the server.
     pub auditor: Arc<ServerAuditor>,
@@ -81,6 +90,8 @@ pub struct CommandConnection {
     pub ports: Ports,
     /// The server.
     pub server: RunningServer,
+    /// The auditor inside `ports`: a command that asked it waits for [`ServerAuditor::finish`].
+    pub auditor: Arc<ServerAuditor>,
 }
 
 /// A server that answers.
@@ -98,6 +109,10 @@ pub struct RunningServer {
 /// `notices` is where notices go. An attached server that does not answer is tried for
 /// `limits.call_timeout`, a managed one has 30 s to become healthy, twice.
 ///
+/// Before a server is started, and while it runs, those are ended that other hosts of this data
+/// folder started and left behind when they crashed. Ports and events follow a managed server to
+/// every new address.
+///
 /// # Errors
 /// [`Code::DataFolder`], [`Code::Unreachable`], [`Code::Unauthorized`], [`Code::NotOpenCode`],
 /// [`Code::OpenCodeMissing`]. Nothing is left running then.
@@ -107,15 +122,29 @@ pub async fn connect(
     limits: &Limits,
     notices: Arc<dyn Notices>,
 ) -> Result<Connected, Error> {
-    prepare_data_folder(data_dir.path().to_owned()).await?;
+    connect_with(choice, data_dir, limits, LifeLimits::DEFAULT, notices).await
+}
+
+/// As [`connect`], with another patience for a managed server.
+///
+/// # Errors
+/// Those of [`connect`].
+pub async fn connect_with(
+    choice: ServerChoice,
+    data_dir: &DataDir,
+    limits: &Limits,
+    life: LifeLimits,
+    notices: Arc<dyn Notices>,
+) -> Result<Connected, Error> {
+    check_data_folder(data_dir).await?;
     let settings = Arc::new(SettingsFile::new(data_dir.settings()));
-    let timeouts = timeouts(limits);
-    let (client, version, managed, key) = match choice {
+    let busy = Arc::new(Busy::default());
+    let (client, version, key, start) = match choice {
         ServerChoice::Attached(target) => {
             let (client, version) = attach(target, limits).await?;
             let key = ServerKey::attached(client.target().url.as_str());
             let key = key.map_err(|error| Error::new(Code::Unreachable, error.to_string()))?;
-            (client, version, None, key)
+            (client, version, key, None)
         }
         ServerChoice::Managed {
             binary,
@@ -128,23 +157,34 @@ pub async fn connect(
             };
             let binary = find(binary.as_deref(), &environment)?;
             let options = StartOptions {
-                timeouts,
+                timeouts: timeouts(limits),
                 ..start_options(binary, directory, environment, data_dir)?
             };
-            let managed = start(&options).await?;
-            let client = client(managed.target().clone(), limits)?;
-            let version = managed.version().to_owned();
+            let (starter, started) = start(options, data_dir).await?;
+            let client = client(started.managed.target().clone(), limits)?;
+            let version = started.managed.version().to_owned();
             let key = ServerKey::managed(data_dir.path());
-            (client, version, Some(managed), key)
+            (client, version, key, Some((starter, started)))
         }
     };
     let owner = hex(SystemClock.random());
     let (ports, auditor) = ports(&client, data_dir, settings, limits, &owner, notices).await?;
     let events = ServerEvents::new(client.events(event_options(limits)));
+    let events = Box::new(Overheard::new(events, Arc::clone(&busy)));
+    let server = running(&client, version, start.is_some());
+    let managed = start.map(|(starter, started)| {
+        let keeping = Keeping {
+            starter,
+            client,
+            busy,
+            limits: life,
+        };
+        ManagedServer::keep(keeping, started)
+    });
     Ok(Connected {
-        server: running(&client, version, managed.is_some()),
+        server,
         ports,
-        events: Box::new(events),
+        events,
         driver: Driver {
             key,
             owner: Owner::this_process(&owner),
@@ -152,6 +192,14 @@ pub async fn connect(
         managed,
         auditor,
     })
+}
+
+/// Makes the data folder if it is missing, and sees whether it can be written.
+///
+/// # Errors
+/// [`Code::DataFolder`], with what to do.
+pub async fn check_data_folder(data_dir: &DataDir) -> Result<(), Error> {
+    prepare_data_folder(data_dir.path().to_owned()).await
 }
 
 /// Connects a command that runs without a host. A data folder that cannot be used does not keep
@@ -170,10 +218,11 @@ pub async fn connect_for_command(
     let health = health.map_err(|error| not_attached(&error, &client.target().url))?;
     let settings = Arc::new(SettingsFile::new(data_dir.settings()));
     let owner = hex(SystemClock.random());
-    let (ports, _) = ports(&client, data_dir, settings, limits, &owner, notices).await?;
+    let (ports, auditor) = ports(&client, data_dir, settings, limits, &owner, notices).await?;
     Ok(CommandConnection {
         ports,
         server: running(&client, health.version, /*managed*/ false),
+        auditor,
     })
 }
 
@@ -286,10 +335,15 @@ fn find(binary: Option<&Path>, environment: &Environment) -> Result<PathBuf, Err
         .map_err(|not_found| Error::new(Code::OpenCodeMissing, format!("{not_found}; {INSTALL}")))
 }
 
-async fn start(options: &StartOptions) -> Result<Managed, Error> {
-    Managed::start(options)
-        .await
-        .map_err(|error| not_started(&error, options))
+/// Ends what crashed hosts left behind, then starts a server.
+async fn start(options: StartOptions, data_dir: &DataDir) -> Result<(Starter, Started), Error> {
+    let servers = Servers::in_folder(data_dir.path().join("opencode").join("servers"));
+    servers.sweep().await;
+    let starter = Starter { options, servers };
+    match starter.start().await {
+        Ok(started) => Ok((starter, started)),
+        Err(error) => Err(not_started(&error, &starter.options)),
+    }
 }
 
 fn not_started(error: &StartError, options: &StartOptions) -> Error {
@@ -375,7 +429,6 @@ fn config(plugin: &Url, existing: Option<&str>) -> Value {
     })
 }
 
-/// Makes the data folder, and sees whether it can be written.
 async fn prepare_data_folder(folder: PathBuf) -> Result<(), Error> {
     tokio::task::spawn_blocking(move || {
         try_folder(&folder).map_err(|error| unusable(&folder, &error))

@@ -42,6 +42,7 @@ mod to_wire;
 mod files;
 pub mod objectives;
 pub mod paths;
+mod processes;
 pub mod settings;
 pub mod store;
 

@@ -90,6 +90,12 @@ impl DataDir {
     pub fn database(&self) -> PathBuf {
         self.0.join("goals.sqlite3")
     }
+
+    /// The folder of the log files.
+    #[must_use]
+    pub fn logs(&self) -> PathBuf {
+        self.0.join("logs")
+    }
 }
 
 /// The folder in which OpenChamber's own server keeps objective files (X1). It is read, never
@@ -148,6 +154,7 @@ mod tests {
         assert_eq!(dir.objectives(), Path::new("/data/goals"));
         assert_eq!(dir.settings(), Path::new("/data/settings.json"));
         assert_eq!(dir.database(), Path::new("/data/goals.sqlite3"));
+        assert_eq!(dir.logs(), Path::new("/data/logs"));
         assert!(legacy_objectives().is_none_or(|dir| dir.ends_with(".config/openchamber/goals")));
     }
 }

@@ -198,6 +198,18 @@ impl SettingsFile {
             .unwrap_or_else(|_| self.shared.without_files())
     }
 
+    /// What is wrong with the file at this moment, in words: it cannot be read, or a newer version
+    /// of this program wrote it. `None` if nothing is, or if there is no file.
+    pub async fn complaint(&self) -> Option<String> {
+        let shared = Arc::clone(&self.shared);
+        let complaint = tokio::task::spawn_blocking(move || match load(&shared.path) {
+            Ok((_, object)) => object.check_version().err().map(|error| error.to_string()),
+            Err(Unreadable::Missing) => None,
+            Err(unreadable) => Some(unreadable.to_string()),
+        });
+        complaint.await.ok().flatten()
+    }
+
     /// Sets each key of `changes` to its value; `null` takes the key back to its default. All of
     /// them or none; every other key of the file stays as it is, byte for byte. Gives back the
     /// settings as they then are.

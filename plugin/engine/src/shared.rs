@@ -156,7 +156,8 @@ impl Shared {
         let mut known = self.lock();
         known.carriers.remove(id);
         known.parents.remove(id);
-        known.views.remove(id);
+        drop(known);
+        self.hide(id);
     }
 
     /// Whether the goal only came along with a copy of its session (X11).
@@ -227,9 +228,12 @@ impl Shared {
         self.tell(UpdateKind::Phase(Box::new(view)));
     }
 
-    /// Takes a session's goal out of the views.
+    /// Takes a session's goal out of the views, and says so if it was in them.
     pub(crate) fn hide(&self, id: &SessionId) {
-        self.lock().views.remove(id);
+        let view = self.lock().views.remove(id);
+        if let Some(view) = view {
+            self.tell(UpdateKind::Cleared(Box::new(view)));
+        }
     }
 
     pub(crate) fn view(&self, id: &SessionId) -> Option<GoalView> {

@@ -56,6 +56,8 @@ pub enum UpdateKind {
     },
     /// The goal ended or was paused; told once for each such write.
     Settled(Box<GoalView>),
+    /// The session has no goal of its own any more; the goal as it was last shown.
+    Cleared(Box<GoalView>),
     /// The line to the server changed.
     Connection {
         /// It is up.

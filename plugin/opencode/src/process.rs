@@ -31,6 +31,7 @@ use crate::config::{ConfigError, merge_config};
 use crate::discover::{Environment, lookup};
 use crate::error::{Error, Kind};
 use crate::target::{DEFAULT_USERNAME, Secret, Target};
+use crate::wire::Health;
 
 /// How often a start is tried: the chosen port may be taken between choosing and binding it.
 const ATTEMPTS: u32 = 2;
@@ -57,8 +58,9 @@ pub struct StartOptions {
     pub config: Option<Value>,
     /// Where its password comes from.
     pub password: PasswordSource,
-    /// The file its output is appended to, without the password; without one the output is dropped.
-    /// A file of [`crate::LOG_BYTES_MAX`] is put aside, [`crate::LOG_FILES_KEPT`] of those are kept.
+    /// The file its output is appended to, without the password; without a file the output is
+    /// dropped. A file of [`crate::LOG_BYTES_MAX`] is put aside, and [`crate::LOG_FILES_KEPT`] of
+    /// those are kept.
     pub log_file: Option<PathBuf>,
     /// Told of every process, also of one that then does not become healthy.
     pub on_spawn: Option<OnSpawn>,
@@ -201,6 +203,11 @@ impl Managed {
         &self.target
     }
 
+    /// Its process id, which is its group's, too; `None` once it has ended.
+    pub fn pid(&self) -> Option<u32> {
+        self.group.leader.filter(|_| self.exited.is_none())
+    }
+
     /// The version it gave when it became healthy.
     pub fn version(&self) -> &str {
         &self.version
@@ -212,25 +219,30 @@ impl Managed {
     /// # Errors
     /// If the system cannot tell.
     pub async fn wait_exit(&mut self) -> io::Result<ExitStatus> {
-        if self.exited.is_none() {
-            let status = self.child.wait().await?;
-            self.after_exit(status);
+        if let Some(status) = self.exited {
+            return Ok(status);
         }
-        if let Some(logged) = self.logged.as_mut() {
-            if timeout(LAST_OUTPUT_MAX, logged).await.is_err() {
-                tracing::debug!("the server has ended, but its output is still held open");
-            }
-            self.logged = None;
-        }
-        self.exited
-            .ok_or_else(|| io::Error::other("no exit status"))
+        let status = self.child.wait().await?;
+        self.after_exit(status);
+        Ok(status)
     }
 
-    /// Ends the server and everything in its process group: asks, waits, kills.
+    /// Ends the server and everything in its process group: asks, waits, kills. Its log is complete
+    /// then.
     ///
     /// # Errors
     /// If the system cannot tell that it ended.
     pub async fn stop(mut self) -> io::Result<Stopped> {
+        let stopped = self.end().await?;
+        if let Some(logged) = self.logged.take()
+            && timeout(LAST_OUTPUT_MAX, logged).await.is_err()
+        {
+            tracing::debug!("the server has ended, but its output is still held open");
+        }
+        Ok(stopped)
+    }
+
+    async fn end(&mut self) -> io::Result<Stopped> {
         if let Some(status) = self.exited {
             return Ok(Stopped::Before(status));
         }
@@ -277,7 +289,7 @@ impl Managed {
             on_spawn(pid);
         }
         let error = tokio::select! {
-            health = client.connect(options.health_within) => match health {
+            health = healthy(&client, options) => match health {
                 Ok(health) => {
                     managed.version = health.version;
                     return Ok(managed);
@@ -300,6 +312,30 @@ impl Drop for Managed {
     fn drop(&mut self) {
         if self.exited.is_none() {
             self.group.kill();
+        }
+    }
+}
+
+/// Waits until the server is healthy, and makes sure that it is ours: one that another program
+/// started on the port before ours could bind it does not ask for the password we chose.
+async fn healthy(client: &Client, options: &StartOptions) -> Result<Health, Error> {
+    let health = client.connect(options.health_within).await?;
+    let target = client.target();
+    if target.password.is_none() {
+        return Ok(health);
+    }
+    let nobody = Target {
+        password: None,
+        ..Target::clone(&target)
+    };
+    let nobody = Client::new(nobody, options.timeouts)?;
+    let answer = nobody.connect(options.health_within).await;
+    match answer {
+        Err(error) if *error.kind() == Kind::Unauthorized => Ok(health),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let message = "another server, one without a password, answers on the port";
+            Err(Error::without_effect(Kind::NotOpenCode, message))
         }
     }
 }

@@ -5,6 +5,10 @@
 
 mod house;
 mod proxy;
+mod stream;
 
-pub use house::{House, PATIENCE, Setup};
+pub use house::{
+    House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, ready, settled,
+};
 pub use proxy::Proxy;
+pub use stream::Stream;

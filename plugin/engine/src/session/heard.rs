@@ -12,7 +12,7 @@ use goal_core::time::Wall;
 use goal_core::watch::Ended;
 
 use super::{Actor, Done, Intent, Msg, OWN_WRITES_MAX, SEEN_MAX, Work};
-use crate::act::Acted;
+use crate::act::{self, Acted};
 use crate::command;
 use crate::ports::{Presence, ServerEvent, SessionRead};
 use crate::shared::Stance;
@@ -81,12 +81,12 @@ impl Actor {
         self.show_timer();
     }
 
-    /// The session was archived, rewound or restored: an archived one pauses its goal, every other
-    /// change may end a wait (X9, X14).
+    /// The session was archived, rewound or restored: whatever was read of it is no longer so. An
+    /// archived one pauses its goal, every other change may end a wait (X8, X9, X14).
     fn on_moved(&mut self) {
         let acting = matches!(self.work, Work::Acting(_));
+        self.drop_cycle();
         if self.read.facts.archived && self.is_active() && !acting {
-            self.drop_cycle();
             self.pause_now(PauseCause::Archived);
         } else {
             self.signal(&Signal::LookAgain);
@@ -347,13 +347,10 @@ impl Actor {
         self.drop_cycle();
         self.live.begin();
         let shared = Arc::clone(&self.shared);
+        let live = Arc::clone(&self.live);
         let read = Arc::clone(&self.read);
         self.work = Work::Acting(Box::pin(async move {
-            let recorded = command::record_resume(&shared.ports, &read, &goal).await;
-            let recorded = recorded.unwrap_or_else(|error| {
-                tracing::warn!(%error, "what a Resume goes over could not be recorded");
-                None
-            });
+            let recorded = act::record_resume(&shared.ports, &live, &read, &goal).await;
             Done::Asked(recorded.map(Box::new))
         }));
     }

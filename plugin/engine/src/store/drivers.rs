@@ -12,6 +12,8 @@ use goal_core::time::{Wall, millis};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use url::{Host, Url};
 
+use crate::processes::Process;
+
 use super::{StoreError, WORD_BYTES_MAX, from_sql, limit_to_sql, to_sql, wall, word};
 
 /// Servers remembered: one a day for most of a year. Only rows that nobody holds are dropped.
@@ -63,28 +65,20 @@ impl ServerKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     nonce: String,
-    pid: u32,
-    /// Which machine `pid` counts on; empty if unknown.
-    host: String,
-    /// When that process began, as its machine counts; empty if unknown. Process ids are used
-    /// again, this tells the processes apart.
-    started: String,
+    process: Process,
 }
 
 impl Owner {
     /// This process. `nonce` is random text that is drawn anew for each engine.
     #[must_use]
     pub fn this_process(nonce: &str) -> Self {
-        let pid = std::process::id();
+        let process = Process::this();
         Self {
             nonce: word(nonce).to_owned(),
-            pid,
-            host: this_host()
-                .map(|host| word(&host).to_owned())
-                .unwrap_or_default(),
-            started: process_stat(pid)
-                .map(|stat| stat.started)
-                .unwrap_or_default(),
+            process: Process {
+                host: word(&process.host).to_owned(),
+                ..process
+            },
         }
     }
 }
@@ -139,9 +133,9 @@ pub(super) fn acquire(
         .execute(params![
             server.0,
             me.nonce,
-            me.pid,
-            me.host,
-            me.started,
+            me.process.pid,
+            me.process.host,
+            me.process.started,
             to_sql(since.0),
             to_sql(now.0),
             to_sql(fence),
@@ -211,7 +205,7 @@ impl Driver {
         self.held
             && self.owner.nonce != me.nonce
             && distance <= millis(stale_after)
-            && !is_gone(&self.owner, &me.host)
+            && !self.owner.process.is_gone(&me.process.host)
     }
 }
 
@@ -228,9 +222,11 @@ fn parse(row: &Row<'_>) -> rusqlite::Result<Driver> {
         held: row.get("held")?,
         owner: Owner {
             nonce: row.get("nonce")?,
-            pid,
-            host: row.get("host")?,
-            started: row.get("started")?,
+            process: Process {
+                pid,
+                host: row.get("host")?,
+                started: row.get("started")?,
+            },
         },
         holder: Holder {
             pid,
@@ -259,82 +255,6 @@ fn is_this_machine(host: &Host<&str>) -> bool {
         Host::Ipv6(address) => IpAddr::V6(*address),
     };
     address.is_loopback() || address.is_unspecified()
-}
-
-/// Whether the process is known to exist no longer. Where that cannot be told, its heartbeat
-/// decides alone.
-fn is_gone(owner: &Owner, this_host: &str) -> bool {
-    if owner.host.is_empty() || owner.host != this_host {
-        return false;
-    }
-    if !process_exists(owner.pid) {
-        return true;
-    }
-    process_stat(owner.pid).is_some_and(|stat| {
-        stat.ended || (!owner.started.is_empty() && owner.started != stat.started)
-    })
-}
-
-#[cfg(unix)]
-fn process_exists(pid: u32) -> bool {
-    use nix::errno::Errno;
-    use nix::sys::signal::kill;
-    use nix::unistd::Pid;
-    match i32::try_from(pid) {
-        // Zero and negative ids address groups.
-        Ok(pid) if pid > 0 => kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH),
-        Ok(_) | Err(_) => true,
-    }
-}
-
-#[cfg(not(unix))]
-fn process_exists(_pid: u32) -> bool {
-    true
-}
-
-/// What tells this machine, since its last start, from every other: process ids count only
-/// inside it. On Linux that includes the process namespace, since a container counts its own.
-fn this_host() -> Option<String> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-    let namespace = std::fs::read_link("/proc/self/ns/pid").ok();
-    match (boot, namespace) {
-        (Some(boot), Some(namespace)) => Some(format!("{} {}", boot.trim(), namespace.display())),
-        (Some(_) | None, Some(_) | None) => host_name(),
-    }
-}
-
-#[cfg(unix)]
-fn host_name() -> Option<String> {
-    nix::unistd::gethostname()
-        .ok()
-        .and_then(|name| name.into_string().ok())
-}
-
-#[cfg(not(unix))]
-fn host_name() -> Option<String> {
-    None
-}
-
-struct ProcessStat {
-    /// It has ended and only waits to be collected.
-    ended: bool,
-    started: String,
-}
-
-/// What Linux says about a process; `None` elsewhere.
-fn process_stat(pid: u32) -> Option<ProcessStat> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in brackets and may hold anything.
-    let mut fields = stat
-        .get(stat.rfind(')')?.saturating_add(1)..)?
-        .split_whitespace();
-    let state = fields.next()?;
-    // The start is field 22; the state was field 3.
-    let started = fields.nth(18)?;
-    Some(ProcessStat {
-        ended: matches!(state, "Z" | "X"),
-        started: started.to_owned(),
-    })
 }
 
 #[cfg(test)]

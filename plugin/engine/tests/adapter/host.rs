@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::fake::{Fake, Reply, dead_target, limits};
 
-struct NoNotices;
+pub(crate) struct NoNotices;
 
 #[async_trait]
 impl Notices for NoNotices {
@@ -23,7 +23,7 @@ impl Notices for NoNotices {
     }
 }
 
-fn data_dir(folder: &Path) -> DataDir {
+pub(crate) fn data_dir(folder: &Path) -> DataDir {
     DataDir::resolve(Some(folder), None).unwrap()
 }
 
@@ -173,5 +173,8 @@ async fn a_program_that_ends_at_once_leaves_a_log_that_is_named() {
     assert_eq!(error.code(), Code::OpenCodeMissing);
     let log = data.join("opencode").join("server.log");
     assert!(error.message().contains(&*log.to_string_lossy()), "{error}");
-    assert_eq!(std::fs::read_to_string(log).unwrap().trim(), "no luck");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert_eq!(log, "no luck\nno luck\n", "both tries are in it");
+    let left = std::fs::read_dir(data.join("opencode").join("servers")).unwrap();
+    assert_eq!(left.count(), 0, "no server is written down");
 }

@@ -8,4 +8,6 @@
 mod audit;
 mod fake;
 mod host;
+#[cfg(target_os = "linux")]
+mod life;
 mod server;

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use opencode_client::{
     Client, CommandCall, Error, Kind, ModelRef, NewSession, Part, PermissionRule, Prompt,
-    PromptPart, Role, Status,
+    PromptPart, Role, Secret, Status, Target,
 };
 use pretty_assertions::assert_eq;
 use serde_json::value::RawValue;
@@ -666,4 +666,36 @@ async fn versions_are_compared_by_number() {
             "{version}"
         );
     }
+}
+
+#[tokio::test]
+async fn all_clones_follow_to_another_address_and_password_and_none_asks_a_server_that_ended() {
+    let (old, old_asked) = recording(HEALTHY).await;
+    let (new, new_asked) = recording(HEALTHY).await;
+    let clone = old.client();
+    let client = clone.clone().with_body_max(10_000);
+    client.health().await.unwrap();
+
+    clone.suspend();
+    let error = client.health().await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.maybe_sent()),
+        (&Kind::Unreachable, false)
+    );
+    assert_eq!(client.target().url.as_str(), format!("{}/", old.url));
+    assert_eq!(
+        old_asked.lock().unwrap().len(),
+        1,
+        "what listens there now may be anybody"
+    );
+
+    let password = Some(Secret::new("another"));
+    let target = Target::parse(&new.url, "somebody", password).unwrap();
+    client.rebind(target.clone()).unwrap();
+    clone.health().await.unwrap();
+    assert_eq!(*clone.target(), target);
+    let asked = new_asked.lock().unwrap().clone();
+    // "somebody:another"
+    assert_eq!(asked[0].authorization, "Basic c29tZWJvZHk6YW5vdGhlcg==");
+    assert_eq!(old_asked.lock().unwrap().len(), 1);
 }

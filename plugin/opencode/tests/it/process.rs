@@ -4,14 +4,15 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::{get, post};
 use opencode_client::{
-    Client, ConfigError, Kind, Managed, PasswordSource, Secret, StartError, StartOptions, Stopped,
-    Target,
+    Client, ConfigError, Kind, LOG_BYTES_MAX, Managed, PasswordSource, Secret, StartError,
+    StartOptions, Stopped, Target,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -81,10 +82,11 @@ fn stand_in() {
     let password = std::env::var("OPENCODE_SERVER_PASSWORD").unwrap();
     let health = move |headers: HeaderMap| async move {
         let expected = reqwest_basic("opencode", &password);
-        if headers
+        let asks = std::env::var_os("FAKE_OPEN").is_none();
+        let refused = headers
             .get(header::AUTHORIZATION)
-            .is_none_or(|given| given != expected.as_str())
-        {
+            .is_none_or(|given| given != expected.as_str());
+        if asks && refused {
             return (
                 StatusCode::UNAUTHORIZED,
                 [(header::CONTENT_TYPE, "text/plain")],
@@ -242,11 +244,60 @@ async fn a_server_that_ends_at_once_is_tried_twice_and_its_output_kept() {
     };
     assert_eq!(status.code(), Some(7));
     assert_eq!(stage.read("tries"), "try\ntry\n");
-    assert_eq!(stage.read("server.log"), "no such option\n");
+    assert_eq!(stage.read("server.log"), "no such option\n".repeat(2));
     assert_eq!(
         std::fs::metadata(log).unwrap().permissions().mode() & 0o777,
         0o600
     );
+}
+
+#[tokio::test]
+async fn the_log_goes_on_from_start_to_start_and_never_holds_the_password() {
+    let words = "printf 'user %s' \"$OPENCODE_SERVER_PASSWORD\"; echo ' is ready' >&2; serve";
+    let stage = Stage::set(words).await;
+    let options = StartOptions {
+        log_file: Some(stage.at("server.log")),
+        ..stage.options()
+    };
+    for _ in 0..2 {
+        let managed = Managed::start(&options).await.unwrap();
+        managed.stop().await.unwrap();
+    }
+    let log = stage.read("server.log");
+    assert_eq!(log.matches("user *** is ready\n").count(), 2, "{log}");
+}
+
+#[tokio::test]
+async fn a_server_that_prints_without_end_is_never_held_up() {
+    // Far more than a pipe holds, before the server runs.
+    let stage = Stage::set("head -c 3000000 /dev/zero | tr '\\0' x; serve").await;
+    let options = StartOptions {
+        log_file: Some(stage.at("server.log")),
+        ..stage.options()
+    };
+    let managed = Managed::start(&options).await.unwrap();
+    managed.stop().await.unwrap();
+    let sizes: Vec<u64> = ["server.log.2", "server.log.1", "server.log"]
+        .map(|name| std::fs::metadata(stage.at(name)).unwrap().len())
+        .into();
+    assert!(sizes.iter().all(|size| *size <= LOG_BYTES_MAX), "{sizes:?}");
+    assert!(sizes.iter().sum::<u64>() >= 3_000_000, "{sizes:?}");
+}
+
+#[tokio::test]
+async fn every_process_is_told_also_of_a_try_that_failed() {
+    let stage = Stage::set("if [ ! -e tried ]; then touch tried; exit 1; fi; serve").await;
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let ledger = Arc::clone(&told);
+    let options = StartOptions {
+        on_spawn: Some(Arc::new(move |pid| ledger.lock().unwrap().push(pid))),
+        ..stage.options()
+    };
+    let managed = Managed::start(&options).await.unwrap();
+    let pids = told.lock().unwrap().clone();
+    assert_eq!(pids.len(), 2);
+    assert_eq!(managed.pid(), Some(pids[1]));
+    managed.stop().await.unwrap();
 }
 
 #[tokio::test]
@@ -290,6 +341,21 @@ async fn a_program_that_is_no_server_is_ended_after_the_wait() {
         panic!("{error:?}")
     };
     assert_eq!(*error.kind(), Kind::Unreachable);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_ask_for_our_password_is_not_ours() {
+    let stage = Stage::set("echo try >> tries; FAKE_OPEN=1 serve").await;
+    let error = Managed::start(&stage.options()).await.unwrap_err();
+    let StartError::Unhealthy(error) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(*error.kind(), Kind::NotOpenCode);
+    assert_eq!(
+        stage.read("tries"),
+        "try\ntry\n",
+        "another port may be free"
+    );
 }
 
 #[tokio::test]

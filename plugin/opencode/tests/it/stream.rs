@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use opencode_client::{Event, EventOptions, EventStream, LostReason, Session, Status, StreamItem};
+use opencode_client::{
+    Event, EventOptions, EventStream, LostReason, Session, Status, StreamItem, Target,
+};
 use pretty_assertions::assert_eq;
 
 use crate::fake::{Connection, Fake, GREETING, PATIENT, client, nobody};
@@ -329,4 +331,46 @@ async fn a_session_in_an_event_keeps_its_metadata_byte_for_byte() {
         panic!("{:?}", envelope.event)
     };
     assert_eq!(kept.unwrap().get(), metadata);
+}
+
+#[tokio::test]
+async fn a_stream_follows_its_client_to_another_server_at_once() {
+    let old = Fake::scripted(vec![Connection::greeting().hold()]).await;
+    let new = Fake::scripted(vec![Connection::greeting().then(&idle("ses_new")).hold()]).await;
+    let client = old.client();
+    let options = EventOptions {
+        backoff_min: NEVER,
+        backoff_max: NEVER,
+        ..OPTIONS
+    };
+    let mut stream = client.clone().events(options);
+    assert_eq!(next(&mut stream).await, StreamItem::Connected);
+
+    client.suspend();
+    assert_eq!(
+        next(&mut stream).await,
+        lost(LostReason::Unreachable, NEVER)
+    );
+    client
+        .rebind(Target::clone(&new.client().target()))
+        .unwrap();
+    assert_eq!(next(&mut stream).await, StreamItem::Connected);
+    assert!(is_idle(&next(&mut stream).await, "ses_new"));
+}
+
+#[tokio::test]
+async fn a_move_without_a_pause_is_told_as_a_new_connection() {
+    let old = Fake::scripted(vec![Connection::greeting().hold()]).await;
+    let new = Fake::scripted(vec![Connection::greeting().hold()]).await;
+    let client = old.client();
+    let mut stream = client.events(OPTIONS);
+    assert_eq!(next(&mut stream).await, StreamItem::Connected);
+    client
+        .rebind(Target::clone(&new.client().target()))
+        .unwrap();
+    let item = next(&mut stream).await;
+    assert_eq!(item, lost(LostReason::Kicked, Duration::ZERO));
+    assert_eq!(next(&mut stream).await, StreamItem::Connected);
+    let quiet = tokio::time::timeout(SOON, stream.next()).await;
+    assert!(quiet.is_err(), "one move makes one connection: {quiet:?}");
 }

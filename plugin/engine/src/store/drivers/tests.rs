@@ -5,6 +5,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::*;
+use crate::processes;
 use crate::store::open;
 
 const STALE: Duration = Duration::from_secs(30);
@@ -15,10 +16,9 @@ fn key() -> ServerKey {
 
 /// A process of which nothing is known but what it says itself.
 fn elsewhere(nonce: &str) -> Owner {
-    Owner {
-        host: "elsewhere".to_owned(),
-        ..Owner::this_process(nonce)
-    }
+    let mut owner = Owner::this_process(nonce);
+    owner.process.host = "elsewhere".to_owned();
+    owner
 }
 
 fn memory() -> Connection {
@@ -46,9 +46,15 @@ fn two_connections_to_one_file_see_one_driver() {
     let (a, b) = (Owner::this_process("a"), Owner::this_process("b"));
 
     assert_eq!(take(&mut ours, &a, 1_000), Lease::Mine(1));
-    assert_eq!(take(&mut theirs, &b, 2_000), held_by(a.pid, 1_000, 1_000));
+    assert_eq!(
+        take(&mut theirs, &b, 2_000),
+        held_by(a.process.pid, 1_000, 1_000)
+    );
     assert!(heartbeat(&mut ours, &key(), &a, 1, Wall(3_000)).unwrap());
-    assert_eq!(take(&mut theirs, &b, 4_000), held_by(a.pid, 1_000, 3_000));
+    assert_eq!(
+        take(&mut theirs, &b, 4_000),
+        held_by(a.process.pid, 1_000, 3_000)
+    );
     assert_eq!(
         take(&mut ours, &a, 5_000),
         Lease::Mine(1),
@@ -76,14 +82,14 @@ fn a_driver_that_fell_silent_is_replaced_and_finds_out() {
     let limit = 1_000 + millis(STALE);
     assert_eq!(
         take(&mut connection, &b, limit),
-        held_by(a.pid, 1_000, 1_000)
+        held_by(a.process.pid, 1_000, 1_000)
     );
     assert_eq!(take(&mut connection, &b, limit + 1), Lease::Mine(2));
     assert!(!heartbeat(&mut connection, &key(), &a, 1, Wall(limit + 2)).unwrap());
     assert!(!release(&mut connection, &key(), &a, 1).unwrap());
     assert_eq!(
         take(&mut connection, &a, limit + 2),
-        held_by(b.pid, limit + 1, limit + 1)
+        held_by(b.process.pid, limit + 1, limit + 1)
     );
 }
 
@@ -95,7 +101,7 @@ fn a_clock_that_was_set_back_holds_nobody_up() {
     assert_eq!(take(&mut connection, &a, later), Lease::Mine(1));
     assert_eq!(
         take(&mut connection, &b, 1_000),
-        held_by(a.pid, later, later)
+        held_by(a.process.pid, later, later)
     );
     assert_eq!(take(&mut connection, &b, 999), Lease::Mine(2));
 }
@@ -106,12 +112,8 @@ fn a_driver_whose_process_is_gone_is_replaced_at_once() {
     let mut connection = memory();
     let mut child = Running(Command::new("sleep").arg("600").spawn().unwrap());
     let pid = child.0.id();
-    let started = process_stat(pid)
-        .map(|stat| stat.started)
-        .unwrap_or_default();
     let a = Owner {
-        pid,
-        started,
+        process: Process::running(pid),
         ..Owner::this_process("a")
     };
     let b = Owner::this_process("b");
@@ -142,42 +144,28 @@ fn a_process_that_ended_uncollected_is_gone() {
     let id = nix::unistd::Pid::from_raw(i32::try_from(pid).unwrap());
     // Waits for the end and leaves the process uncollected.
     waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).unwrap();
-    assert!(process_exists(pid));
-    let me = Owner::this_process("me");
-    let ended = Owner {
+    assert!(processes::exists(pid));
+    let me = Process::this();
+    let ended = Process {
         pid,
         started: String::new(),
         ..me.clone()
     };
-    assert!(is_gone(&ended, &me.host));
+    assert!(ended.is_gone(&me.host));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_id_that_is_used_again_is_another_process() {
     let mut connection = memory();
-    let a = Owner {
-        started: "1".to_owned(),
-        ..Owner::this_process("a")
-    };
-    assert_ne!(a.started, Owner::this_process("a").started);
+    let mut a = Owner::this_process("a");
+    a.process.started = "1".to_owned();
+    assert_ne!(a, Owner::this_process("a"));
     assert_eq!(take(&mut connection, &a, 1_000), Lease::Mine(1));
     assert_eq!(
         take(&mut connection, &Owner::this_process("b"), 1_001),
         Lease::Mine(2)
     );
-}
-
-#[test]
-fn a_program_name_may_hold_anything() {
-    let me = process_stat(std::process::id());
-    if cfg!(target_os = "linux") {
-        let me = me.unwrap();
-        assert!(!me.ended);
-        assert!(me.started.parse::<u64>().unwrap() > 0, "{}", me.started);
-    } else {
-        assert!(me.is_none());
-    }
 }
 
 /// Two processes, as two threads with a connection each, take and give back the lease as fast as
