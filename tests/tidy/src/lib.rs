@@ -7,4 +7,5 @@
 pub mod files;
 pub mod map;
 pub mod markdown;
+pub mod rules;
 pub mod source;

@@ -5,10 +5,12 @@
     reason = "a test ends where its files cannot be read"
 )]
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use pretty_assertions::assert_eq;
 use tidy::files::{self, File};
+use tidy::rules::{self, Page};
 use tidy::{map, markdown, source};
 
 #[test]
@@ -72,6 +74,57 @@ fn the_map_names_every_source_file_and_no_other() {
         .iter()
         .map(|path| format!("ARCHITECTURE.md names {path}: it is not there"));
     assert_clean(missing.chain(stale));
+}
+
+const RULES: &str = "docs/rules.md";
+const REPORTS: &str = "docs/field-reports.md";
+
+/// The field reports that the engine decides.
+const REPORTED: [u32; 42] = [
+    1, 2, 3, 5, 8, 9, 10, 11, 13, 16, 17, 18, 19, 20, 22, 23, 24, 26, 27, 28, 30, 31, 32, 34, 36,
+    38, 40, 41, 42, 43, 45, 46, 48, 49, 51, 52, 54, 56, 57, 59, 61, 62,
+];
+
+#[test]
+fn every_rule_and_every_report_has_one_row() {
+    let expected = [
+        rules::numbered('R', 1..=92),
+        rules::numbered('O', 1..=23),
+        rules::numbered('X', 1..=25),
+    ];
+    let problems = page(RULES).row_problems(RULES, &expected.concat());
+    let reports = REPORTED.map(|number| format!("G{number:02}"));
+    assert_clean(
+        problems
+            .into_iter()
+            .chain(page(REPORTS).row_problems(REPORTS, &reports)),
+    );
+}
+
+#[test]
+fn every_test_that_a_rule_names_is_there() {
+    let files = project();
+    assert_clean(
+        [RULES, REPORTS]
+            .into_iter()
+            .flat_map(|path| page(path).test_problems(path, &files)),
+    );
+}
+
+#[test]
+fn every_test_that_bears_a_reports_number_is_named_there() {
+    assert_clean(page(REPORTS).unnamed_problems(REPORTS, &project()));
+}
+
+#[test]
+fn every_rule_that_is_named_anywhere_is_stated() {
+    let pages = [page(RULES), page(REPORTS)];
+    let stated: BTreeSet<&str> = pages.iter().flat_map(Page::marks).collect();
+    assert_clean(
+        project()
+            .iter()
+            .flat_map(|file| rules::mention_problems(file, &stated)),
+    );
 }
 
 #[test]
@@ -142,6 +195,12 @@ fn dependencies_of(package: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> 
     found.sort();
     found.dedup();
     found
+}
+
+fn page(path: &str) -> Page {
+    let files = project();
+    let file = files.iter().find(|file| file.path == path);
+    file.map(Page::read).unwrap_or_default()
 }
 
 fn project() -> Vec<File> {
