@@ -66,6 +66,17 @@ pub struct TailContext<'a> {
 }
 
 impl Tail {
+    /// The message that is the tail: the newest prompt that nothing answers, else the newest
+    /// assistant message.
+    #[must_use]
+    pub fn newest(timeline: &Timeline) -> Option<&Message> {
+        let turn = timeline.newest_turn().map(|(message, _)| message);
+        match turn {
+            Some(turn) => unanswered(timeline).or(Some(turn)),
+            None => timeline.messages().iter().rev().find(|m| m.is_prompt()),
+        }
+    }
+
     /// Classifies the newest messages.
     #[must_use]
     pub fn read(timeline: &Timeline, context: TailContext<'_>) -> Self {

@@ -8,6 +8,7 @@ mod start;
 
 use goal_core::change::{self, Change};
 use goal_core::goal::{Goal, ResumedOver, SessionId, Status};
+use goal_core::inherit::is_inherited;
 use goal_core::objective;
 use goal_core::tail::{Tail, TailContext};
 use goal_core::timeline::Timeline;
@@ -202,47 +203,70 @@ async fn lacks_first_message(
 }
 
 /// Stops a session, then its busy sub-agents, then those that appeared meanwhile (G46). Audits are
-/// nobody's sub-agents.
+/// nobody's sub-agents. A failure leaves nobody else running: the rest is stopped all the same.
+///
+/// # Errors
+/// The first failure, after everything was tried.
 pub(crate) async fn abort_family(ports: &Ports, read: &SessionRead) -> Result<(), CallError> {
-    ports
-        .sessions
-        .abort(&read.facts.id, &read.directory)
-        .await?;
+    let sessions = &ports.sessions;
+    let mut outcome = sessions.abort(&read.facts.id, &read.directory).await;
     for _ in 0..2 {
-        let mut stopped = 0;
-        for child in think::descendants(ports, read).await? {
-            let statuses = ports.sessions.statuses(&child.directory).await?;
-            match statuses.get(&child.facts.id) {
-                Some(Presence::Busy | Presence::Retry) => {
-                    ports
-                        .sessions
-                        .abort(&child.facts.id, &child.directory)
-                        .await?;
-                    stopped += 1;
-                }
-                None => {}
-            }
-        }
-        if stopped == 0 {
-            break;
+        let busy = busy_descendants(ports, read).await;
+        let busy = match busy {
+            Ok(busy) if busy.is_empty() => break,
+            Ok(busy) => busy,
+            Err(error) => return outcome.and(Err(error)),
+        };
+        for child in busy {
+            let stopped = sessions.abort(&child.facts.id, &child.directory).await;
+            outcome = outcome.and(stopped);
         }
     }
-    Ok(())
+    outcome
 }
 
-/// Reads a session and its goal.
+async fn busy_descendants(
+    ports: &Ports,
+    read: &SessionRead,
+) -> Result<Vec<SessionRead>, CallError> {
+    let mut busy = Vec::new();
+    for child in think::descendants(ports, read).await? {
+        let statuses = ports.sessions.statuses(&child.directory).await?;
+        match statuses.get(&child.facts.id) {
+            Some(Presence::Busy | Presence::Retry) => busy.push(child),
+            None => {}
+        }
+    }
+    Ok(busy)
+}
+
+/// Reads a session and its goal. A goal that only came along with a fork, or that sits on a
+/// sub-agent, is none (X11).
 pub(crate) async fn read_goal(
     ports: &Ports,
     session: &SessionId,
 ) -> Result<(SessionRead, Goal), Error> {
     let read = read_session(ports, session).await?;
-    match goal_of(&read, ports) {
+    match own_goal(ports, &read).await? {
         Some(goal) => Ok((read, goal)),
         None => Err(Error::new(
             Code::NoGoal,
             format!("Session {session} has no goal."),
         )),
     }
+}
+
+/// The session's own goal (X11). Only one that names no owner takes a look at the other sessions.
+pub(crate) async fn own_goal(ports: &Ports, read: &SessionRead) -> Result<Option<Goal>, Error> {
+    let Some(goal) = goal_of(read, ports).filter(|_| read.facts.parent.is_none()) else {
+        return Ok(None);
+    };
+    let carriers = match goal.session_id {
+        Some(_) => Vec::new(),
+        None => look::carriers(&look::all_goals(ports).await?),
+    };
+    let (id, created) = (&read.facts.id, read.created);
+    Ok(Some(goal).filter(|goal| !is_inherited(goal, id, created, &carriers)))
 }
 
 /// Reads a session, after its id was checked.

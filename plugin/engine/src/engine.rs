@@ -169,18 +169,31 @@ impl Engine {
     /// # Errors
     /// Those of [`command::pause_all`]; each goal's own outcome is in the answer.
     pub async fn pause_all(&self) -> Result<Vec<command::PausedOne>, Error> {
-        command::pause_all(&self.shared.ports).await
+        let mut outcomes = Vec::new();
+        for view in command::list(&self.shared.ports).await? {
+            if view.goal.status == Status::Active {
+                let result = self.pause(&view.session).await;
+                outcomes.push(command::PausedOne {
+                    session: view.session,
+                    result,
+                });
+            }
+        }
+        Ok(outcomes)
     }
 
     /// Starts a goal.
     ///
     /// # Errors
-    /// Those of [`command::start`].
+    /// Those of [`command::start`], and [`Code::ShuttingDown`].
     pub async fn start_goal(
         &self,
         request: command::StartRequest,
     ) -> Result<command::Started, Error> {
-        command::start(&self.shared.ports, request).await
+        let (reply, answer) = oneshot::channel();
+        let session = request.session.clone();
+        self.ask(&session, Intent::Start(request, reply), answer)
+            .await
     }
 
     /// The settings were written: every wait is looked at again.

@@ -87,6 +87,8 @@ pub(crate) enum Intent {
     Complete(Reply<command::Completed>),
     /// Take it out.
     Clear(Reply<command::Cleared>),
+    /// Start one.
+    Start(command::StartRequest, Reply<command::Started>),
 }
 
 /// Where an answer goes; whoever asked may be gone.
@@ -113,6 +115,11 @@ impl Intent {
                 let result = command::complete(ports, id).await;
                 answer(reply, result, |completed| &completed.view)
             }
+            Self::Start(request, reply) => {
+                answer(reply, command::start(ports, request).await, |started| {
+                    &started.view
+                })
+            }
             Self::Clear(reply) => {
                 // The goal is gone: the echo of that write says so.
                 let _ = reply.send(command::clear(ports, id).await);
@@ -134,6 +141,7 @@ impl Intent {
             Self::Edit(_, reply) => drop(reply.send(Err(ending()))),
             Self::Complete(reply) => drop(reply.send(Err(ending()))),
             Self::Clear(reply) => drop(reply.send(Err(ending()))),
+            Self::Start(_, reply) => drop(reply.send(Err(ending()))),
         }
     }
 }

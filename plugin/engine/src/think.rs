@@ -140,6 +140,7 @@ async fn read_activity(ports: &Ports, session: &SessionRead) -> Result<Activity,
         None => {}
     }
     let mut maps = BTreeMap::from([(session.directory.clone(), statuses)]);
+    let mut busy = None;
     for child in descendants(ports, session)
         .await
         .map_err(of(Unknown::Children))?
@@ -156,9 +157,15 @@ async fn read_activity(ports: &Ports, session: &SessionRead) -> Result<Activity,
             continue;
         };
         if map.contains_key(&child.facts.id) {
-            let asked = open_request(ports, &child, map).await?;
-            return Ok(asked.unwrap_or(Activity::SubagentBusy(child.facts.id)));
+            // One that asks is told before one that merely works.
+            if let Some(asked) = open_request(ports, &child, map).await? {
+                return Ok(asked);
+            }
+            busy.get_or_insert(child.facts.id);
         }
+    }
+    if let Some(child) = busy {
+        return Ok(Activity::SubagentBusy(child));
     }
     Ok(Activity::Quiet)
 }

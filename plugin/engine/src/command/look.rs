@@ -3,6 +3,7 @@
 use goal_core::decide::decide;
 use goal_core::decision::Decision;
 use goal_core::goal::{Goal, SessionId};
+use goal_core::inherit::{Carrier, is_inherited};
 use goal_core::memory::Memory;
 use goal_core::snapshot::Snapshot;
 use goal_core::time::{Mono, Wall, millis};
@@ -76,7 +77,21 @@ pub async fn why(ports: &Ports, session: &SessionId) -> Result<Explanation, Erro
 /// # Errors
 /// The codes of a failed call.
 pub async fn list(ports: &Ports) -> Result<Vec<GoalView>, Error> {
-    let mut found: Vec<(SessionRead, Goal)> = Vec::new();
+    let found = all_goals(ports).await?;
+    let carriers = carriers(&found);
+    Ok(found
+        .into_iter()
+        .filter(|(read, goal)| {
+            let id = &read.facts.id;
+            read.facts.parent.is_none() && !is_inherited(goal, id, read.created, &carriers)
+        })
+        .map(|(read, goal)| view_of(&read, goal))
+        .collect())
+}
+
+/// Every session that carries a goal, its own or a copy; audits left out.
+pub(super) async fn all_goals(ports: &Ports) -> Result<Vec<(SessionRead, Goal)>, Error> {
+    let mut found = Vec::new();
     let mut cursor = None;
     for _ in 0..PAGES_MAX {
         let page = ports
@@ -91,23 +106,19 @@ pub async fn list(ports: &Ports) -> Result<Vec<GoalView>, Error> {
             None => break,
         }
     }
-    let carriers: Vec<_> = found
+    Ok(found)
+}
+
+/// Who carries which goal, for telling a goal from its copies.
+pub(super) fn carriers(found: &[(SessionRead, Goal)]) -> Vec<Carrier> {
+    found
         .iter()
-        .map(|(read, goal)| goal_core::inherit::Carrier {
+        .map(|(read, goal)| Carrier {
             session: read.facts.id.clone(),
             created: read.created,
             goal: goal.id.clone(),
         })
-        .collect();
-    Ok(found
-        .into_iter()
-        .filter(|(read, goal)| {
-            let id = &read.facts.id;
-            read.facts.parent.is_none()
-                && !goal_core::inherit::is_inherited(goal, id, read.created, &carriers)
-        })
-        .map(|(read, goal)| view_of(&read, goal))
-        .collect())
+        .collect()
 }
 
 /// A goal as it stands in the metadata; what an active one does now takes a look.

@@ -9,12 +9,13 @@ use goal_core::evidence::Voice;
 use goal_core::goal::{Goal, MessageId, ResumedOver, SessionId, Status};
 use goal_core::objective::{self, Fitting};
 use goal_core::prompt;
+use goal_core::tail::Tail;
 use goal_core::timeline::Timeline;
 
-use super::{call_error, check_budget, corrupt, look, read_session, write_error};
+use super::{call_error, check_budget, corrupt, look, own_goal, read_session, write_error};
 use crate::error::{Code, Error};
 use crate::ports::{AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
-use crate::stored::{Draft, goal_of};
+use crate::stored::Draft;
 use crate::view::GoalView;
 
 /// How often a sent prompt is looked for within the delivery window.
@@ -71,7 +72,7 @@ pub async fn start(ports: &Ports, request: StartRequest) -> Result<Started, Erro
     })?;
     let read = read_session(ports, &request.session).await?;
     check_suitable(&read)?;
-    check_free(ports, &read, request.replace)?;
+    check_free(ports, &read, request.replace).await?;
     let scene = Scene::read(ports, &read).await?;
     let auditor = resolve_auditor(ports, &read, scene.voice.as_ref()).await?;
     let (fitted, shortened) = match objective::fit(text, ports.limits.objective_max) {
@@ -133,13 +134,9 @@ fn check_suitable(read: &SessionRead) -> Result<(), Error> {
 }
 
 /// A goal that is complete, or that only came along with a fork, may be replaced unasked.
-fn check_free(ports: &Ports, read: &SessionRead, replace: bool) -> Result<(), Error> {
-    let own = goal_of(read, ports)
-        .filter(|goal| {
-            goal.session_id
-                .as_ref()
-                .is_none_or(|owner| *owner == read.facts.id)
-        })
+async fn check_free(ports: &Ports, read: &SessionRead, replace: bool) -> Result<(), Error> {
+    let own = own_goal(ports, read)
+        .await?
         .filter(|goal| goal.status != Status::Complete);
     match own {
         Some(goal) if !replace => Err(Error::new(
@@ -190,7 +187,7 @@ impl Scene {
         let busy = statuses.map_err(call_error)?.contains_key(id);
         let revert = read.facts.revert.as_ref();
         let timeline = Timeline::new(page.items, revert);
-        let tail = timeline.messages().last().map(|message| message.id.clone());
+        let tail = Tail::newest(&timeline).map(|message| message.id.clone());
         Ok(Self {
             voice: Voice::of(&timeline),
             empty: timeline.messages().is_empty(),
@@ -267,7 +264,7 @@ async fn install(
         .session(id, Some(&read.directory))
         .await
         .map_err(call_error)?;
-    check_free(ports, &fresh, replace)?;
+    check_free(ports, &fresh, replace).await?;
     let goal = change::create(new, ports.clock.wall(), &ports.limits);
     let draft = Draft::of(fresh, goal).map_err(|_| corrupt())?;
     draft
