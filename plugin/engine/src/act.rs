@@ -473,7 +473,8 @@ async fn confirm(ports: &Ports, live: &Live, step: &Step, message: &MessageId) -
         let error = delivery
             .error
             .filter(|(kind, _)| *kind == ErrorKind::Failure);
-        if delivery.answered {
+        // What the user wants comes first: it stops the turn, whether it has begun or not (X8).
+        if delivery.answered || live.halted() {
             return Some(Ok(()));
         }
         error

@@ -15,6 +15,7 @@ pub mod opencode;
 mod process;
 pub mod scratch;
 mod watched;
+pub mod world;
 
 pub use error::Error;
 pub use model::{ScriptedModel, Step};

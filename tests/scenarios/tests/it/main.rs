@@ -1,0 +1,13 @@
+//! The rules of the loop, one module for each group; every test names the rules it plays through.
+
+mod audits;
+mod calls;
+mod clients;
+mod happy;
+mod limits;
+mod recovery;
+mod simulation;
+mod support;
+mod timing;
+mod user;
+mod waits;

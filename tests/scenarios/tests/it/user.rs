@@ -1,0 +1,513 @@
+//! The user wins: stops, pauses, messages, edits.
+
+use goal_core::goal::Status;
+use goal_core::verdict::VerdictKind;
+use goal_engine::view::Phase;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+use testkit::world::{Call, Fault};
+
+use crate::support::{a_goal_at_work, a_goal_continued, ms, secs, until_continued};
+
+const STOPPED: &str = "paused after the turn was stopped";
+
+#[tokio::test(start_paused = true)]
+async fn r42_a_stop_pauses_at_once_and_raises_no_notice() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(ms(50)).await;
+    let goal = session.the_goal();
+    assert_eq!(
+        (goal.status, goal.status_reason.as_str()),
+        (Status::Paused, STOPPED)
+    );
+    world.passes(secs(600)).await;
+    assert_eq!(session.the_goal().updated_at, goal.updated_at);
+    assert_eq!(session.phase(), Some(Phase::Settled));
+    assert_eq!(session.continuations(), []);
+    assert_eq!(world.notices(), []);
+    assert_eq!(world.count(Call::Abort), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r43_a_stop_that_was_missed_pauses_at_the_next_look() {
+    let (world, session) = a_goal_at_work().await;
+    world.stream_breaks();
+    session.user_aborts();
+    world.passes(secs(2)).await;
+    world.stream_returns();
+    world.passes(secs(20)).await;
+    let goal = session.the_goal();
+    assert_eq!(
+        (goal.status, goal.status_reason.as_str()),
+        (Status::Paused, STOPPED)
+    );
+    assert_eq!(world.audits().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_stop_during_a_provider_retry_pauses() {
+    let (world, session) = a_goal_at_work().await;
+    session.provider_retries();
+    world.passes(secs(3)).await;
+    session.user_aborts();
+    world.passes(secs(20)).await;
+    let goal = session.the_goal();
+    assert_eq!(
+        (goal.status, goal.status_reason.as_str()),
+        (Status::Paused, STOPPED)
+    );
+    assert_eq!(world.audits().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_declined_request_pauses() {
+    let (world, session) = a_goal_at_work().await;
+    session.asks_permission("bash");
+    world.passes(secs(5)).await;
+    session.user_declines();
+    world.passes(secs(20)).await;
+    let goal = session.the_goal();
+    assert_eq!(goal.status, Status::Paused);
+    assert_eq!(goal.status_reason, "paused after you declined a request");
+    assert_eq!(world.audits().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r45_resume_over_a_stop_nudges_without_an_audit() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(secs(30)).await;
+    world.engine().resume(session.id(), None).await.unwrap();
+    until_continued(&world, &session, 1).await;
+    assert_eq!(world.audits().len(), 0);
+    let goal = session.the_goal();
+    assert_eq!((goal.status, goal.turns_used), (Status::Active, 1));
+    session.assistant_finishes("done");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.passes(secs(30)).await;
+    assert_eq!(session.the_goal().status, Status::Complete);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r45_x12_a_resume_of_another_client_seen_live_goes_over_a_stop() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(secs(30)).await;
+    session.client_resumes();
+    until_continued(&world, &session, 1).await;
+    assert_eq!(world.audits().len(), 0);
+    assert_eq!(session.the_goal().status, Status::Active);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_resume_of_another_client_found_at_the_start_grants_nothing_over_a_stop() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(secs(30)).await;
+    world.engine_ends().await;
+    session.client_resumes();
+    world.engine_starts().await;
+    world.passes(secs(60)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(session.continuations(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r46_a_new_stop_after_resume_pauses_again() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(secs(30)).await;
+    world.engine().resume(session.id(), None).await.unwrap();
+    until_continued(&world, &session, 1).await;
+    session.user_aborts();
+    world.passes(secs(30)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(session.continuations().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r47_x8_a_pause_is_written_first_and_then_stops_what_runs() {
+    let (world, session) = a_goal_continued().await;
+    world.forgets_calls();
+    let paused = world.engine().pause(session.id()).await.unwrap();
+    assert!(!paused.already);
+    let order: Vec<Call> = world.calls().iter().map(|called| called.call).collect();
+    let write = order.iter().position(|call| *call == Call::Write).unwrap();
+    let abort = order.iter().position(|call| *call == Call::Abort).unwrap();
+    assert!(write < abort, "{order:?}");
+    world.passes(secs(30)).await;
+    let goal = session.the_goal();
+    assert_eq!(
+        (goal.status, goal.status_reason.as_str()),
+        (Status::Paused, "")
+    );
+    assert!(!session.is_busy());
+    assert!(world.engine().pause(session.id()).await.unwrap().already);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_during_the_audit_drops_its_verdict() {
+    for complete in [true, false] {
+        let (world, session) = a_goal_at_work().await;
+        session.assistant_finishes("half");
+        if complete {
+            world.auditor_says(VerdictKind::Complete, "done");
+        }
+        world.until(|world| world.audits().len() == 1).await;
+        world.engine().pause(session.id()).await.unwrap();
+        world.passes(secs(60)).await;
+        assert_eq!(session.the_goal().status, Status::Paused);
+        assert_eq!(session.continuations(), []);
+        assert_eq!(world.cancelled_audits(), 1);
+        assert_eq!(world.notices(), []);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_of_another_client_during_the_audit_drops_its_verdict() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    session.client_pauses();
+    world.passes(secs(60)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(session.continuations(), []);
+    assert_eq!(world.cancelled_audits(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_between_write_and_prompt_sends_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Write, Fault::slow_answer(secs(3)));
+    world.until(|_| session.the_goal().turns_used == 1).await;
+    world.engine().pause(session.id()).await.unwrap();
+    world.passes(secs(60)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(world.count(Call::Prompt), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_of_another_client_between_write_and_prompt_sends_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Write, Fault::slow_answer(secs(3)));
+    world.until(|_| session.the_goal().turns_used == 1).await;
+    session.client_pauses();
+    world.passes(secs(60)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(world.count(Call::Prompt), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    let slow = [Fault::slow(secs(2)), Fault::slow_answer(secs(2))];
+    for fault in slow {
+        let (world, session) = a_goal_at_work().await;
+        session.assistant_finishes("half");
+        world.next(Call::Prompt, fault.clone());
+        world.until(|world| world.count(Call::Prompt) == 1).await;
+        world.passes(ms(20)).await;
+        world.engine().pause(session.id()).await.unwrap();
+        world.passes(secs(60)).await;
+        assert_eq!(session.the_goal().status, Status::Paused, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+        assert_eq!(world.count(Call::Prompt), 1, "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_of_another_client_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    let slow = [Fault::slow(secs(2)), Fault::slow_answer(secs(2))];
+    for fault in slow {
+        let (world, session) = a_goal_at_work().await;
+        session.assistant_finishes("half");
+        world.next(Call::Prompt, fault.clone());
+        world.until(|world| world.count(Call::Prompt) == 1).await;
+        world.passes(ms(20)).await;
+        session.client_pauses();
+        world.passes(secs(60)).await;
+        assert_eq!(session.the_goal().status, Status::Paused, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_message_of_the_user_ends_the_cycle_and_the_next_idle_decides() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    let _ = session.user_says("wait, do it differently");
+    world.passes(secs(60)).await;
+    assert_eq!(session.continuations(), []);
+    assert_eq!(world.cancelled_audits(), 1);
+    session.assistant_finishes("differently then");
+    until_continued(&world, &session, 1).await;
+    assert_eq!(world.audits().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_r78_a_message_between_write_and_prompt_is_not_talked_over() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Write, Fault::slow_answer(secs(3)));
+    world.until(|_| session.the_goal().turns_used == 1).await;
+    let _ = session.user_says("wait");
+    world.passes(secs(60)).await;
+    assert_eq!(world.count(Call::Prompt), 0);
+    session.assistant_finishes("I waited");
+    until_continued(&world, &session, 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_an_edit_during_the_audit_drops_its_verdict_and_stops_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.until(|world| world.audits().len() == 1).await;
+    session.client_edits_goal(json!({ "objective": "make the tests pass, and the docs build" }));
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(
+        world.audits()[1].objective,
+        "make the tests pass, and the docs build"
+    );
+    assert_eq!(world.count(Call::Abort), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_cleared_goal_ends_everything() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    session.client_clears();
+    world.passes(secs(600)).await;
+    assert_eq!(session.stored_goal(), None);
+    assert_eq!(session.view(), None);
+    assert_eq!(world.count(Call::Write), 0);
+    assert_eq!(world.count(Call::Prompt), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r6_a_replaced_goal_is_pursued_and_the_old_one_forgotten() {
+    let (world, session) = a_goal_continued().await;
+    world.auditor_says(VerdictKind::Complete, "done");
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 2).await;
+    let old = session.the_goal().id;
+    session.goal("something else");
+    world.settles().await;
+    let new = session.the_goal();
+    assert_ne!(new.id, old);
+    until_continued(&world, &session, 2).await;
+    let goal = session.the_goal();
+    assert_eq!((goal.id.clone(), goal.turns_used), (new.id, 1));
+    assert_eq!(world.audits()[2].objective, "something else");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_that_overtakes_a_fresh_prompt_stops_its_turn_when_it_shows_up() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|_| session.continuations().len() == 1).await;
+    assert!(
+        !session.is_busy(),
+        "the prompt is stored and not taken up yet"
+    );
+    world.engine().pause(session.id()).await.unwrap();
+    world.passes(secs(60)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert!(!session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn r44_what_the_user_says_while_paused_does_not_touch_the_goal() {
+    let (world, session) = a_goal_continued().await;
+    world.engine().pause(session.id()).await.unwrap();
+    world.passes(secs(5)).await;
+    let paused = session.the_goal();
+    let _ = session.user_says("just a question");
+    session.assistant_finishes("an answer");
+    world.passes(secs(600)).await;
+    assert_eq!(session.the_goal(), paused);
+    assert_eq!(world.count(Call::Abort), 1);
+    let _ = session.user_says("another one");
+    world.passes(secs(600)).await;
+    assert!(session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x14_an_archived_session_pauses_its_goal() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    session.user_archives();
+    world.passes(secs(20)).await;
+    let goal = session.the_goal();
+    assert_eq!(
+        (goal.status, goal.status_reason.as_str()),
+        (Status::Paused, "session archived")
+    );
+    assert_eq!(world.notices(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x14_a_rewound_session_waits_for_a_message_or_a_resume() {
+    let (world, session) = a_goal_continued().await;
+    session.assistant_finishes("wrong");
+    let point = session.continuations()[0].message.clone();
+    session.user_reverts(&point);
+    world.passes(secs(400)).await;
+    assert_eq!(session.phase(), Some(Phase::Rewound));
+    assert_eq!(session.continuations().len(), 1);
+    assert_eq!(world.audits().len(), 1);
+    world.engine().resume(session.id(), None).await.unwrap();
+    world.until(|_| session.is_busy()).await;
+    world.settles().await;
+    let sent = session.continuations();
+    assert_eq!(sent.len(), 1, "the reverted one is gone");
+    assert_ne!(sent[0].message, point);
+    assert_eq!(session.the_goal().status, Status::Active);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x14_a_message_of_the_user_ends_the_rewinding() {
+    let (world, session) = a_goal_continued().await;
+    session.assistant_finishes("wrong");
+    session.user_reverts(&session.continuations()[0].message);
+    world.passes(secs(30)).await;
+    let _ = session.user_says("better so");
+    session.assistant_finishes("yes");
+    until_continued(&world, &session, 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn x14_a_deleted_session_ends_the_watch_and_takes_its_objective_along() {
+    let (world, session) = crate::support::a_session().await;
+    session
+        .starts_goal("make the tests pass", false)
+        .await
+        .unwrap();
+    let id = session.id().as_str();
+    assert!(world.objectives().read(id).await.is_some());
+    world.passes(secs(1)).await;
+    session.user_deletes();
+    world.settles().await;
+    world.forgets_calls();
+    world.passes(secs(600)).await;
+    assert_eq!(world.calls(), []);
+    assert_eq!(world.engine().get(session.id()), None);
+    assert_eq!(world.objectives().read(id).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_reload_of_the_server_is_no_stop() {
+    let (world, session) = a_goal_continued().await;
+    world.server_reloads().await;
+    world.passes(secs(2)).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    until_continued(&world, &session, 2).await;
+    assert_eq!(world.audits().len(), 1, "a cut-off turn is not judged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn r46_a_late_trace_of_the_stop_that_was_gone_over_pauses_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(ms(100)).await;
+    world.engine().resume(session.id(), None).await.unwrap();
+    world.passes(secs(5)).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(session.continuations().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_pause_right_behind_a_resume_of_another_client_stands() {
+    let (world, session) = a_goal_at_work().await;
+    session.user_aborts();
+    world.passes(secs(30)).await;
+    session.client_resumes();
+    session.client_pauses();
+    world.passes(secs(30)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    session.client_resumes();
+    world.passes(ms(3)).await;
+    session.client_pauses();
+    world.passes(secs(30)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(session.continuations(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x18_resume_goes_over_a_message_although_the_goal_says_resumed_already() {
+    let (world, session) = a_goal_at_work().await;
+    world.stream_breaks();
+    session.client_resumes();
+    let _ = session.user_says("or rather this");
+    session.user_aborts();
+    world.passes(secs(1)).await;
+    world.stream_returns();
+    world.passes(secs(100)).await;
+    assert_eq!(session.view().unwrap().why, "userPending");
+    let resumed = world.engine().resume(session.id(), None).await.unwrap();
+    assert!(!resumed.already);
+    until_continued(&world, &session, 1).await;
+    let again = world.engine().resume(session.id(), None).await.unwrap();
+    assert!(!again.already, "the first one was consumed");
+    let again = world.engine().resume(session.id(), None).await.unwrap();
+    assert!(again.already);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_prompt_that_arrives_long_after_a_pause_is_stopped() {
+    for during in [secs(5), secs(12)] {
+        let (world, session) = a_goal_at_work().await;
+        session.assistant_finishes("half");
+        world.next(Call::Prompt, Fault::late(secs(40)));
+        world.until(|world| world.count(Call::Prompt) == 1).await;
+        world.passes(during).await;
+        world.always(Call::Prompt, Fault::swallowed());
+        world.engine().pause(session.id()).await.unwrap();
+        world.passes(secs(120)).await;
+        assert_eq!(session.continuations().len(), 1, "{during:?}");
+        assert_eq!(session.the_goal().status, Status::Paused, "{during:?}");
+        assert!(!session.is_busy(), "{during:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_goal_cleared_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Prompt, Fault::slow(secs(2)));
+    world.until(|world| world.count(Call::Prompt) == 1).await;
+    world.passes(ms(20)).await;
+    session.client_clears();
+    world.passes(secs(60)).await;
+    assert_eq!(session.stored_goal(), None);
+    assert!(!session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_an_edit_or_replacement_while_the_prompt_is_on_the_wire_stops_nothing() {
+    for replace in [false, true] {
+        let (world, session) = a_goal_at_work().await;
+        session.assistant_finishes("half");
+        world.next(Call::Prompt, Fault::slow(secs(2)));
+        world.until(|world| world.count(Call::Prompt) == 1).await;
+        world.passes(ms(20)).await;
+        if replace {
+            session.goal("something else");
+        } else {
+            session.client_edits_goal(json!({ "objective": "something else" }));
+        }
+        world.passes(secs(60)).await;
+        assert!(session.is_busy(), "replace: {replace}");
+        assert_eq!(world.count(Call::Abort), 0, "replace: {replace}");
+        session.assistant_finishes("three quarters");
+        until_continued(&world, &session, 2).await;
+        assert_eq!(world.audits()[1].objective, "something else");
+    }
+}

@@ -1,0 +1,305 @@
+//! The simulated server's state, and what a change of it emits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use goal_core::goal::{MessageId, ModelRef, RevertId, SessionId};
+use goal_core::message::{Author, Message, Part, Step};
+use goal_core::snapshot::SessionFacts;
+use goal_core::time::{Wall, millis};
+use goal_engine::ports::{AuditMark, OpenRequest, Presence, PromptOut, ServerEvent, SessionRead};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
+
+use super::calls::{Call, Called, Fault};
+
+/// The folder of every session that names no other.
+pub(crate) const FOLDER: &str = "/home/demo/project";
+
+/// The whole server.
+pub(crate) struct State {
+    epoch: Instant,
+    base: u64,
+    counter: u64,
+    pub(crate) rooms: BTreeMap<SessionId, Room>,
+    pub(crate) requests: Vec<OpenRequest>,
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) faults: BTreeMap<Call, VecDeque<Fault>>,
+    pub(crate) always: BTreeMap<Call, Fault>,
+    pub(crate) calls: Vec<Called>,
+    /// The prompts of engines and commands, as often as they were sent.
+    pub(crate) sent: Vec<PromptOut>,
+    /// It answers.
+    pub(crate) up: bool,
+    /// An abort that comes before a prompt was taken up does nothing (it may do either).
+    pub(crate) abort_misses_fresh_prompts: bool,
+}
+
+/// Who hears the events.
+pub(crate) struct Listener {
+    pub(crate) sender: UnboundedSender<ServerEvent>,
+    pub(crate) connected: bool,
+}
+
+/// One session.
+pub(crate) struct Room {
+    pub(crate) parent: Option<SessionId>,
+    pub(crate) title: String,
+    pub(crate) directory: String,
+    pub(crate) metadata: Option<String>,
+    pub(crate) audit: Option<AuditMark>,
+    pub(crate) created: Wall,
+    pub(crate) updated: Wall,
+    pub(crate) archived: bool,
+    pub(crate) revert: Option<RevertId>,
+    pub(crate) messages: Vec<Stored>,
+    pub(crate) run: Run,
+    /// Calls of the model: one for each assistant message.
+    pub(crate) model_calls: u32,
+    /// The token snapshot of the next finished message.
+    pub(crate) tokens: u64,
+    /// The model that answers; `None` leaves it out of the messages.
+    pub(crate) model: Option<ModelRef>,
+}
+
+/// A message and what the engine's view of it leaves out.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) message: Message,
+    /// The ids of its parts.
+    pub(crate) parts: Vec<String>,
+    /// The engine that sent it; `None`: a person, another client, or the server itself.
+    pub(crate) engine: Option<usize>,
+    /// When it was stored, on the monotonic clock.
+    pub(crate) at: Duration,
+}
+
+/// What a session does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    Idle,
+    /// A prompt is stored and about to be taken up; not in the status map yet.
+    Starting {
+        parent: MessageId,
+        generation: u64,
+    },
+    /// The assistant message `step` is being written.
+    Step {
+        step: MessageId,
+        retrying: bool,
+    },
+}
+
+impl State {
+    pub(crate) fn new(base: u64) -> Self {
+        Self {
+            epoch: Instant::now(),
+            base,
+            counter: 0,
+            rooms: BTreeMap::new(),
+            requests: Vec::new(),
+            listeners: Vec::new(),
+            faults: BTreeMap::new(),
+            always: BTreeMap::new(),
+            calls: Vec::new(),
+            sent: Vec::new(),
+            up: true,
+            abort_misses_fresh_prompts: true,
+        }
+    }
+
+    /// How long the world has existed.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    /// The server's wall clock.
+    pub(crate) fn now(&self) -> Wall {
+        Wall(self.base + millis(self.elapsed()))
+    }
+
+    pub(crate) fn count(&mut self) -> u64 {
+        self.counter += 1;
+        self.counter
+    }
+
+    /// An id in the server's native form.
+    pub(crate) fn native_id(&mut self, prefix: &str) -> String {
+        let counter = self.count();
+        let time = (self.now().0 * 4096 + counter % 4096) & 0xFFFF_FFFF_FFFF;
+        format!("{prefix}{time:012x}{counter:014}")
+    }
+
+    pub(crate) fn room(&self, id: &SessionId) -> &Room {
+        match self.rooms.get(id) {
+            Some(room) => room,
+            None => panic!("the server has no session {id}"),
+        }
+    }
+
+    pub(crate) fn room_mut(&mut self, id: &SessionId) -> &mut Room {
+        match self.rooms.get_mut(id) {
+            Some(room) => room,
+            None => panic!("the server has no session {id}"),
+        }
+    }
+
+    /// Makes a session.
+    pub(crate) fn create(&mut self, id: &SessionId, room: Room) {
+        self.rooms.insert(id.clone(), room);
+        self.say_session(id);
+    }
+
+    pub(crate) fn new_room(&self, title: &str, directory: &str) -> Room {
+        Room {
+            parent: None,
+            title: title.to_owned(),
+            directory: directory.to_owned(),
+            metadata: None,
+            audit: None,
+            created: self.now(),
+            updated: self.now(),
+            archived: false,
+            revert: None,
+            messages: Vec::new(),
+            run: Run::Idle,
+            model_calls: 0,
+            tokens: 1_000,
+            model: Some(ModelRef {
+                provider: "fake".to_owned(),
+                model: "big".to_owned(),
+            }),
+        }
+    }
+
+    pub(crate) fn read(&self, id: &SessionId) -> SessionRead {
+        let room = self.room(id);
+        SessionRead {
+            facts: SessionFacts {
+                id: id.clone(),
+                parent: room.parent.clone(),
+                archived: room.archived,
+                revert: room.revert.clone(),
+            },
+            title: room.title.clone(),
+            directory: room.directory.clone(),
+            metadata: room.metadata.as_deref().map(Into::into),
+            audit: room.audit.clone(),
+            created: room.created,
+            updated: room.updated,
+        }
+    }
+
+    /// What a session is in the status map as.
+    pub(crate) fn presence(&self, id: &SessionId) -> Option<Presence> {
+        match self.room(id).run {
+            Run::Idle | Run::Starting { .. } => None,
+            Run::Step {
+                retrying: false, ..
+            } => Some(Presence::Busy),
+            Run::Step { retrying: true, .. } => Some(Presence::Retry),
+        }
+    }
+
+    pub(crate) fn touch(&mut self, id: &SessionId) {
+        let now = self.now();
+        self.room_mut(id).updated = now;
+    }
+
+    pub(crate) fn emit(&mut self, event: &ServerEvent) {
+        for listener in self.listeners.iter().filter(|listener| listener.connected) {
+            // A listener that is gone has ended or crashed.
+            let _ = listener.sender.send(event.clone());
+        }
+    }
+
+    pub(crate) fn say_session(&mut self, id: &SessionId) {
+        let read = self.read(id);
+        self.emit(&ServerEvent::Session(Box::new(read)));
+    }
+
+    pub(crate) fn say_message(&mut self, id: &SessionId, message: &MessageId) {
+        let Some(stored) = self.stored(id, message) else {
+            return;
+        };
+        let step = stored.message.step();
+        let event = ServerEvent::Message {
+            session: id.clone(),
+            message: message.clone(),
+            parent: step.and_then(|step| step.parent.clone()),
+            aborted: step
+                .and_then(|step| step.error.as_ref())
+                .is_some_and(|error| error.kind == goal_core::message::ErrorKind::Aborted),
+        };
+        self.emit(&event);
+    }
+
+    pub(crate) fn say_status(&mut self, id: &SessionId) {
+        let event = match self.presence(id) {
+            Some(presence) => ServerEvent::Busy(id.clone(), presence),
+            None => ServerEvent::Idle(id.clone()),
+        };
+        self.emit(&event);
+    }
+
+    pub(crate) fn stored(&self, id: &SessionId, message: &MessageId) -> Option<&Stored> {
+        let found = |stored: &&Stored| stored.message.id == *message;
+        self.rooms.get(id)?.messages.iter().find(found)
+    }
+
+    pub(crate) fn stored_mut(
+        &mut self,
+        id: &SessionId,
+        message: &MessageId,
+    ) -> Option<&mut Stored> {
+        let found = |stored: &&mut Stored| stored.message.id == *message;
+        self.rooms.get_mut(id)?.messages.iter_mut().find(found)
+    }
+
+    /// The step of the assistant message `message`.
+    pub(crate) fn step_mut(&mut self, id: &SessionId, message: &MessageId) -> Option<&mut Step> {
+        match &mut self.stored_mut(id, message)?.message.author {
+            Author::Assistant(step) => Some(step),
+            Author::User => None,
+        }
+    }
+
+    /// Stores a user message and says so.
+    pub(crate) fn store_prompt(
+        &mut self,
+        id: &SessionId,
+        message: &MessageId,
+        parts: Vec<(String, Part)>,
+        engine: Option<usize>,
+    ) {
+        let (ids, parts) = parts.into_iter().unzip();
+        let stored = Stored {
+            message: Message {
+                id: message.clone(),
+                created: self.now(),
+                author: Author::User,
+                parts,
+            },
+            parts: ids,
+            engine,
+            at: self.elapsed(),
+        };
+        self.room_mut(id).messages.push(stored);
+        self.touch(id);
+        self.say_session(id);
+        self.say_message(id, message);
+        self.say_session(id);
+    }
+
+    /// Removes what a revert left behind: the next prompt does so for good.
+    pub(crate) fn drop_reverted(&mut self, id: &SessionId) {
+        let room = self.room_mut(id);
+        let Some(point) = room.revert.take() else {
+            return;
+        };
+        let at = |stored: &Stored| stored.message.id.as_str() == point.as_str();
+        if let Some(cut) = room.messages.iter().position(at) {
+            room.messages.truncate(cut);
+        }
+    }
+}
