@@ -473,8 +473,9 @@ async fn confirm(ports: &Ports, live: &Live, step: &Step, message: &MessageId) -
         let error = delivery
             .error
             .filter(|(kind, _)| *kind == ErrorKind::Failure);
-        // What the user wants comes first: it stops the turn, whether it has begun or not (X8).
-        if delivery.answered || live.halted() {
+        // The wait goes on even if the user wants something else: an abort that comes together
+        // with the prompt is lost, so it has to find the turn (X8).
+        if delivery.answered {
             return Some(Ok(()));
         }
         error
