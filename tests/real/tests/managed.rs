@@ -34,21 +34,10 @@ async fn a_tool_shell_sees_neither_password_nor_configuration() {
             "OPENCHAMBER_DATA_DIR",
             &scratch.data_dir().to_string_lossy(),
         );
-    let mut serve = command
-        .serve(
-            &[
-                "--idle-quiet-ms",
-                "500",
-                "--kickoff-quiet-ms",
-                "250",
-                "--dir",
-            ]
-            .iter()
-            .copied()
-            .chain([scratch.project().to_str().unwrap()])
-            .collect::<Vec<_>>(),
-        )
-        .unwrap();
+    let project = scratch.project();
+    let limits = ["--idle-quiet-ms", "500", "--kickoff-quiet-ms", "250"];
+    let folder = ["--dir", project.to_str().unwrap()];
+    let mut serve = command.serve(&[&limits[..], &folder].concat()).unwrap();
     let ready = serve
         .next_event(|event| event["event"] == "ready", PATIENCE)
         .await
