@@ -87,16 +87,17 @@ impl House {
     /// # Errors
     /// If it does not become ready.
     pub async fn serve(&self) -> Result<Serve, Error> {
-        self.serve_at(&self.server.url()).await
+        self.serve_with(&[]).await
     }
 
-    /// Runs the loop against another address of the same server.
+    /// Runs the loop against another address of the same server, with other values for some
+    /// limits.
     ///
     /// # Errors
     /// If it does not become ready.
-    pub async fn serve_at(&self, url: &str) -> Result<Serve, Error> {
+    pub async fn serve_at(&self, url: &str, limits: &[(&str, &str)]) -> Result<Serve, Error> {
         let command = self.command.clone().env("OPENCODE_SERVER_URL", url);
-        ready(&command, &[]).await.map(|(serve, _)| serve)
+        ready(&command, limits).await.map(|(serve, _)| serve)
     }
 
     /// Runs the loop with other values for some limits.

@@ -10,5 +10,5 @@ mod stream;
 pub use house::{
     House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, ready, settled,
 };
-pub use proxy::Proxy;
+pub use proxy::{Kind, Proxy, Way};
 pub use stream::Stream;

@@ -1,25 +1,62 @@
-//! A door between the command and the server that can be held shut for one kind of request.
+//! A door between the command and the server, where single kinds of request can be held up.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// Largest request body that is passed on.
 const BODY_MAX: usize = 1024 * 1024;
 
-/// A proxy on loopback that passes everything on except prompts, which it swallows and counts.
+/// A kind of request that the door tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A prompt to a session: `POST …/prompt_async`.
+    Prompt,
+    /// A change of a session: `PATCH /session/…`.
+    Write,
+    /// A new session: `POST /session`.
+    NewSession,
+    /// The stream of events.
+    Events,
+    /// Anything else; always passed on.
+    Other,
+}
+
+/// What happens to a request at the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It is passed on.
+    Pass,
+    /// It is neither passed on nor answered.
+    Swallow,
+    /// It waits until there is another way.
+    Hold,
+    /// It is answered like a prompt that was taken (204), and not passed on.
+    Pretend,
+    /// A prompt is passed on as a note: the server stores it and nobody runs it.
+    Store,
+    /// It is passed on, and its answer is lost.
+    LoseAnswer,
+    /// It is answered with this status and not passed on. Streams that are open end.
+    Refuse(u16),
+}
+
+/// A door on loopback. Everything is passed on until [`Proxy::set`] says otherwise.
 pub struct Proxy {
     url: String,
-    swallowed: Arc<Semaphore>,
+    passage: Passage,
     task: JoinHandle<()>,
 }
 
@@ -27,7 +64,17 @@ pub struct Proxy {
 struct Passage {
     server: String,
     http: reqwest::Client,
-    swallowed: Arc<Semaphore>,
+    rules: Arc<Mutex<Rules>>,
+    /// Rings after every change of the rules and every request that met one.
+    bell: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct Rules {
+    /// The way of a kind, and for how many requests.
+    ways: BTreeMap<Kind, (Way, u32)>,
+    /// Requests of a kind that were not just passed on.
+    met: BTreeMap<Kind, u32>,
 }
 
 impl Proxy {
@@ -35,15 +82,15 @@ impl Proxy {
     ///
     /// # Panics
     /// If no loopback port can be opened: nothing can be tested then.
-    #[expect(clippy::expect_used, reason = "a test without its proxy cannot go on")]
+    #[expect(clippy::expect_used, reason = "a test without its door cannot go on")]
     pub async fn open(server: &str) -> Self {
-        let swallowed = Arc::new(Semaphore::new(0));
         let passage = Passage {
             server: server.trim_end_matches('/').to_owned(),
             http: reqwest::Client::new(),
-            swallowed: Arc::clone(&swallowed),
+            rules: Arc::default(),
+            bell: watch::Sender::new(()),
         };
-        let router = Router::new().fallback(pass).with_state(passage);
+        let router = Router::new().fallback(pass).with_state(passage.clone());
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
             .expect("a loopback port");
@@ -51,11 +98,7 @@ impl Proxy {
         let task = tokio::spawn(async move {
             let _ = axum::serve(listener, router).await;
         });
-        Self {
-            url,
-            swallowed,
-            task,
-        }
+        Self { url, passage, task }
     }
 
     /// Where the door is.
@@ -64,15 +107,27 @@ impl Proxy {
         &self.url
     }
 
-    /// Waits until a prompt was swallowed; `false` if none came within `deadline`.
-    pub async fn swallowed(&self, deadline: Duration) -> bool {
-        match tokio::time::timeout(deadline, self.swallowed.acquire()).await {
-            Ok(Ok(permit)) => {
-                permit.forget();
-                true
-            }
-            Ok(Err(_)) | Err(_) => false,
-        }
+    /// What happens to requests of this kind from now on.
+    pub fn set(&self, kind: Kind, way: Way) {
+        self.set_for(kind, way, u32::MAX);
+    }
+
+    /// What happens to the next `times` requests of this kind; those after them are passed on.
+    pub fn set_for(&self, kind: Kind, way: Way, times: u32) {
+        self.passage.rules().ways.insert(kind, (way, times));
+        self.passage.bell.send_replace(());
+    }
+
+    /// How many requests of this kind were not just passed on.
+    #[must_use]
+    pub fn met(&self, kind: Kind) -> u32 {
+        self.passage.rules().met(kind)
+    }
+
+    /// Waits until that many were not just passed on; `false` if they were fewer by `deadline`.
+    pub async fn meets(&self, kind: Kind, times: u32, deadline: Duration) -> bool {
+        let enough = self.passage.until(|rules| rules.met(kind) >= times);
+        tokio::time::timeout(deadline, enough).await.is_ok()
     }
 }
 
@@ -82,36 +137,130 @@ impl Drop for Proxy {
     }
 }
 
-async fn pass(State(passage): State<Passage>, request: Request) -> Response {
-    if request.uri().path().ends_with("/prompt_async") {
-        passage.swallowed.add_permits(1);
-        // Never answered, never passed on: whoever asked is meant to die waiting.
-        std::future::pending::<()>().await;
+impl Passage {
+    fn rules(&self) -> MutexGuard<'_, Rules> {
+        // Plain values, whole after every statement.
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    forward(passage, request)
-        .await
-        .unwrap_or_else(|reason| (StatusCode::BAD_GATEWAY, reason.to_string()).into_response())
+
+    async fn until(&self, is_so: impl Fn(&Rules) -> bool) {
+        let mut bell = self.bell.subscribe();
+        while !is_so(&self.rules()) {
+            // The sender lives in `self`.
+            let _ = bell.changed().await;
+        }
+    }
+
+    /// The way of this request, which is counted.
+    fn way(&self, kind: Kind) -> Way {
+        let mut rules = self.rules();
+        let way = match rules.ways.get_mut(&kind) {
+            Some((way, times)) if *times > 0 => {
+                *times = times.saturating_sub(1);
+                *way
+            }
+            Some(_) | None => return Way::Pass,
+        };
+        if way != Way::Pass {
+            *rules.met.entry(kind).or_default() += 1;
+        }
+        drop(rules);
+        self.bell.send_replace(());
+        way
+    }
 }
 
-async fn forward(passage: Passage, request: Request) -> Result<Response, reqwest::Error> {
+impl Rules {
+    fn met(&self, kind: Kind) -> u32 {
+        self.met.get(&kind).copied().unwrap_or(0)
+    }
+
+    fn is(&self, kind: Kind, way: Way) -> bool {
+        self.ways.get(&kind).is_some_and(|(set, _)| *set == way)
+    }
+}
+
+async fn pass(State(passage): State<Passage>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
+    let bytes = to_bytes(body, BODY_MAX).await.unwrap_or_default().to_vec();
+    let kind = kind_of(&parts);
+    match passage.way(kind) {
+        Way::Pass => forward(&passage, kind, parts, bytes).await,
+        Way::Swallow => std::future::pending().await,
+        Way::Hold => {
+            passage.until(|rules| !rules.is(kind, Way::Hold)).await;
+            forward(&passage, kind, parts, bytes).await
+        }
+        Way::Pretend => StatusCode::NO_CONTENT.into_response(),
+        Way::Store => forward(&passage, kind, parts, as_note(&bytes)).await,
+        Way::LoseAnswer => {
+            drop(forward(&passage, kind, parts, bytes).await);
+            std::future::pending().await
+        }
+        Way::Refuse(status) => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+            let error = json!({ "name": "BadRequest", "data": { "message": "not at this door" } });
+            (status, axum::Json(error)).into_response()
+        }
+    }
+}
+
+fn kind_of(parts: &Parts) -> Kind {
+    let path = parts.uri.path();
+    if path.ends_with("/prompt_async") {
+        Kind::Prompt
+    } else if path == "/global/event" {
+        Kind::Events
+    } else if parts.method == Method::PATCH {
+        Kind::Write
+    } else if parts.method == Method::POST && path == "/session" {
+        Kind::NewSession
+    } else {
+        Kind::Other
+    }
+}
+
+/// The same prompt, to be stored only.
+fn as_note(bytes: &[u8]) -> Vec<u8> {
+    let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    body["noReply"] = json!(true);
+    body.to_string().into_bytes()
+}
+
+async fn forward(passage: &Passage, kind: Kind, parts: Parts, bytes: Vec<u8>) -> Response {
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    let bytes = to_bytes(body, BODY_MAX).await.unwrap_or_default();
     let mut headers = parts.headers;
-    headers.remove("host");
-    let url = format!("{}{path}", passage.server);
+    headers.remove(header::HOST);
+    headers.remove(header::CONTENT_LENGTH);
     let answer = passage
         .http
-        .request(parts.method, url)
+        .request(parts.method, format!("{}{path}", passage.server))
         .headers(headers)
         .body(bytes)
         .send()
-        .await?;
+        .await;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(reason) => return (StatusCode::BAD_GATEWAY, reason.to_string()).into_response(),
+    };
     let mut response = Response::builder().status(answer.status());
     let hop = HeaderName::from_static("transfer-encoding");
     for (name, value) in answer.headers().iter().filter(|(name, _)| **name != hop) {
         response = response.header(name, value);
     }
     let stream = answer.bytes_stream().map_err(std::io::Error::other);
-    Ok(response.body(Body::from_stream(stream)).unwrap_or_default())
+    let body = if kind == Kind::Events {
+        let passage = passage.clone();
+        let cut = Box::pin(async move {
+            let open = |rules: &Rules| {
+                let way = rules.ways.get(&Kind::Events);
+                way.is_none_or(|(way, _)| *way == Way::Pass)
+            };
+            passage.until(|rules| !open(rules)).await;
+        });
+        Body::from_stream(stream.take_until(cut))
+    } else {
+        Body::from_stream(stream)
+    };
+    response.body(body).unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 )]
 
 use pretty_assertions::assert_eq;
-use real::{House, PATIENCE, Proxy, Setup};
+use real::{House, Kind, PATIENCE, Proxy, Setup, Way};
 use serde_json::json;
 use testkit::Serve;
 use testkit::model::{ScriptedModel, Step};
@@ -155,10 +155,11 @@ async fn killed_between_write_and_prompt_sends_exactly_one_prompt() {
         .unwrap();
     let house = House::build(model, Setup::default()).await.unwrap();
     let door = Proxy::open(&house.server.url()).await;
-    let mut first = house.serve_at(door.url()).await.unwrap();
+    door.set(Kind::Prompt, Way::Swallow);
+    let mut first = house.serve_at(door.url(), &[]).await.unwrap();
     house.start("Create a file").await.unwrap();
     assert!(
-        door.swallowed(PATIENCE).await,
+        door.meets(Kind::Prompt, 1, PATIENCE).await,
         "the continuation was on its way"
     );
     let written = house.stored().await.unwrap();
