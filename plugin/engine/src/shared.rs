@@ -276,7 +276,8 @@ impl Shared {
 
     /// Sends a planned notice and tells whoever listens.
     pub(crate) async fn deliver(&self, planned: Planned) {
-        let out = tell::deliver(&self.ports, planned).await;
+        let out = planned.out.clone();
+        // Whoever listens hears of it at once, however long a notification daemon takes.
         self.tell(UpdateKind::Notice {
             session: out.session,
             goal: out.goal,
@@ -284,6 +285,7 @@ impl Shared {
             objective: out.objective,
             detail: out.detail,
         });
+        tell::deliver(&self.ports, planned).await;
     }
 
     /// Tells of a verdict.

@@ -124,7 +124,7 @@ fn args(out: &NoticeOut, updated_at: Wall) -> serde_json::Value {
 }
 
 /// Sends a planned notice and marks it. A failure never affects the goal.
-pub(crate) async fn deliver(ports: &Ports, planned: Planned) -> NoticeOut {
+pub(crate) async fn deliver(ports: &Ports, planned: Planned) {
     let settings = ports.settings.read().await.settings;
     let sent = if settings.native_notifications_enabled {
         ports.notices.deliver(&planned.out).await
@@ -143,7 +143,6 @@ pub(crate) async fn deliver(ports: &Ports, planned: Planned) -> NoticeOut {
             tracing::warn!(%error, "a notice could not be marked");
         }
     }
-    planned.out
 }
 
 /// Takes back a notice whose write certainly did not happen. Gives `None`, for the caller to keep.

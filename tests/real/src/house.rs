@@ -316,6 +316,19 @@ pub fn events_of(serve: &Serve, kind: &str) -> Vec<Value> {
     events
 }
 
+/// Waits until at least `count` notices were told, and gives all that were.
+///
+/// # Errors
+/// If they do not come in time.
+pub async fn notices(serve: &mut Serve, count: usize) -> Result<Vec<Value>, Error> {
+    while events_of(serve, "notice").len() < count {
+        serve
+            .next_event(|event| event["event"] == "notice", PATIENCE)
+            .await?;
+    }
+    Ok(events_of(serve, "notice"))
+}
+
 /// Why the goal was continued, in order.
 #[must_use]
 pub fn continued(serve: &Serve) -> Vec<String> {

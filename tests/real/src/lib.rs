@@ -8,7 +8,7 @@ mod proxy;
 mod stream;
 
 pub use house::{
-    House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, ready, settled,
+    House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, notices, ready, settled,
 };
 pub use proxy::{Kind, Proxy, Way};
 pub use stream::Stream;

@@ -7,7 +7,8 @@
 
 use pretty_assertions::assert_eq;
 use real::{
-    House, Kind, PATIENCE, Proxy, Setup, Way, continued, events_of, in_phase, looked_again, settled,
+    House, Kind, PATIENCE, Proxy, Setup, Way, continued, events_of, in_phase, looked_again,
+    notices, settled,
 };
 use serde_json::{Value, json};
 use testkit::Serve;
@@ -59,7 +60,7 @@ async fn completes_after_one(house: &House, serve: &mut Serve) {
     // The first prompt has its text and the reminder.
     assert_eq!(prompts, [2, 1]);
     assert_eq!(messages.len(), 4);
-    assert_eq!(events_of(serve, "notice").len(), 1);
+    assert_eq!(notices(serve, 1).await.unwrap().len(), 1);
     assert_eq!(house.audits_left().await.unwrap(), 0);
 }
 
@@ -92,7 +93,7 @@ async fn prompts_that_never_arrive_stall_the_goal_until_a_resume() {
         "two tries in each of three cycles"
     );
     assert_eq!(house.model.audit_calls().len(), 1, "judged once");
-    let notices = events_of(&serve, "notice");
+    let notices = notices(&mut serve, 1).await.unwrap();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert_eq!(notices[0]["code"], "stalled");
     assert_eq!(house.stored().await.unwrap()["turnsUsed"], 1, "one turn");

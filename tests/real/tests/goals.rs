@@ -6,7 +6,7 @@
 )]
 
 use pretty_assertions::assert_eq;
-use real::{House, Kind, PATIENCE, Proxy, Setup, Way};
+use real::{House, Kind, PATIENCE, Proxy, Setup, Way, notices};
 use serde_json::json;
 use testkit::Serve;
 use testkit::model::{ScriptedModel, Step};
@@ -55,11 +55,7 @@ async fn continues_twice_then_is_complete() {
     assert_eq!(prompts.len(), 3, "{prompts:?}");
     assert_eq!(prompts[0], "Create three files");
     assert!(prompts[1].contains("<objective>"), "{}", prompts[1]);
-    let notices: Vec<_> = serve
-        .events()
-        .into_iter()
-        .filter(|event| event["event"] == "notice")
-        .collect();
+    let notices = notices(&mut serve, 1).await.unwrap();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert_eq!(house.audits_left().await.unwrap(), 0);
     let watched = house.goal("watch", &["--timeout", "5"]).await.unwrap();

@@ -6,7 +6,7 @@
 )]
 
 use pretty_assertions::assert_eq;
-use real::{House, PATIENCE, Setup, continued, events_of};
+use real::{House, PATIENCE, Setup, continued, events_of, notices};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Serve;
@@ -194,7 +194,7 @@ async fn a_disposed_instance_is_no_stop() {
         .unwrap();
 
     completes(&house, &mut serve).await;
-    one_continuation_after_a_reload(&house, &serve).await;
+    one_continuation_after_a_reload(&house, &mut serve).await;
 }
 
 #[tokio::test]
@@ -212,15 +212,15 @@ async fn a_changed_configuration_is_no_stop() {
         .unwrap();
 
     completes(&house, &mut serve).await;
-    one_continuation_after_a_reload(&house, &serve).await;
+    one_continuation_after_a_reload(&house, &mut serve).await;
 }
 
-async fn one_continuation_after_a_reload(house: &House, serve: &Serve) {
+async fn one_continuation_after_a_reload(house: &House, serve: &mut Serve) {
     assert_eq!(continued(serve).len(), 1, "{:?}", serve.events());
     assert_eq!(house.prompts().await.unwrap().len(), 2);
     assert_eq!(house.stored().await.unwrap()["turnsUsed"], 1);
     assert_eq!(
-        events_of(serve, "notice").len(),
+        notices(serve, 1).await.unwrap().len(),
         1,
         "only the end is worth a word"
     );

@@ -6,7 +6,9 @@
 )]
 
 use pretty_assertions::assert_eq;
-use real::{House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, settled};
+use real::{
+    House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, notices, settled,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Serve;
@@ -42,7 +44,7 @@ async fn waits_with_one_notice(serve: &mut Serve, subject: &str, code: &str) {
     looked_again(serve, "waitingForYou", "waitingForYou")
         .await
         .unwrap();
-    let notices = events_of(serve, "notice");
+    let notices = notices(serve, 1).await.unwrap();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert_eq!(notices[0]["code"], code);
     assert_eq!(notices[0]["detail"], subject);
@@ -54,7 +56,9 @@ async fn goes_on_once(house: &House, serve: &mut Serve) {
     assert_eq!(continued(serve), [""; 0]);
     assert_eq!(house.prompts().await.unwrap().len(), 1);
     assert_eq!(house.model.audit_calls().len(), 1);
-    let codes: Vec<Value> = events_of(serve, "notice")
+    let codes: Vec<Value> = notices(serve, 2)
+        .await
+        .unwrap()
         .iter()
         .map(|notice| notice["code"].clone())
         .collect();
