@@ -6,9 +6,7 @@
 )]
 
 use pretty_assertions::assert_eq;
-use real::{
-    House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, notices, settled,
-};
+use real::{House, PATIENCE, Setup, continued, in_phase, looked_again, notices, settled};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Serve;
