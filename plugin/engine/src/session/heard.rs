@@ -250,15 +250,17 @@ impl Actor {
         let Some(goal) = self.goal.clone().filter(|_| recent) else {
             return;
         };
-        let pausing = match std::mem::replace(&mut self.work, Work::Idle) {
+        // A step that was under way when the turn ended is no longer to be followed by a pause.
+        self.stop_after_acting = false;
+        let acting = match std::mem::replace(&mut self.work, Work::Idle) {
             Work::Acting(future) => Some(future),
             Work::Idle | Work::Thinking(_) | Work::Auditing(_) => None,
         };
         let shared = Arc::clone(&self.shared);
         let read = Arc::clone(&self.read);
         self.work = Work::Acting(Box::pin(async move {
-            if let Some(pausing) = pausing {
-                pausing.await;
+            if let Some(acting) = acting {
+                acting.await;
             }
             let ports = &shared.ports;
             let over = match command::tail_now(ports, &read, &goal).await {
@@ -272,9 +274,9 @@ impl Actor {
                 }
             };
             let guard = |fresh: &Goal| {
-                fresh.id == goal.id
-                    && fresh.status == Status::Paused
-                    && fresh.status_reason == PauseCause::Aborted.reason()
+                let paused = fresh.status == Status::Paused
+                    && fresh.status_reason == PauseCause::Aborted.reason();
+                fresh.id == goal.id && (paused || fresh.status == Status::Active)
             };
             let change = vec![Change::ReloadUndone { over }];
             let id = &read.facts.id;
