@@ -400,7 +400,11 @@ impl Actor {
         let stopped_meanwhile = !self.is_active();
         if !stopped_meanwhile {
             self.wrote(goal);
-            self.show(&Stance::of(Phase::Working).until(None));
+            self.show(&Stance::of(Phase::Working));
+            // A short turn may have ended while its prompt was still being confirmed.
+            if !self.watch.busy() {
+                self.show_timer();
+            }
             return;
         }
         self.abort_late();
