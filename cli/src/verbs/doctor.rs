@@ -9,7 +9,7 @@ use goal_engine::host;
 use goal_engine::paths::DataDir;
 use goal_engine::settings::{Settings, SettingsFile};
 use goal_engine::store::Store;
-use opencode_client::{find_binary, process_environment, usual_folders};
+use opencode_client::{locate, process_environment, usual_folders};
 use serde_json::{Value, json};
 
 use crate::args::{Connection, Doctor};
@@ -149,7 +149,8 @@ impl Program {
     async fn find(settings: &Settings) -> Self {
         let environment = process_environment();
         let folders = usual_folders(&environment);
-        let found = find_binary(settings.opencode_binary.as_deref(), &environment, &folders);
+        let setting = settings.opencode_binary.as_deref();
+        let found = locate(setting, &environment, &folders, host::SHELL_MAX).await;
         let version = match &found {
             Ok(found) => version_of(&found.path).await,
             Err(_) => None,

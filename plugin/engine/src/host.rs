@@ -15,7 +15,7 @@ use goal_core::limits::Limits;
 use goal_core::prompt;
 use opencode_client::{
     Client, Environment, EventOptions, Kind, PasswordSource, Secret, StartError, StartOptions,
-    Target, Timeouts, find_binary, usual_folders,
+    Target, Timeouts, locate, usual_folders,
 };
 use serde_json::{Value, json};
 use url::Url;
@@ -38,6 +38,9 @@ use crate::store::{Owner, ServerKey, Store};
 
 /// Longest time for a connection to come about.
 const CONNECT_MAX: Duration = Duration::from_secs(3);
+
+/// How long a login shell may take to say where the program is: some profiles are slow.
+pub const SHELL_MAX: Duration = Duration::from_secs(5);
 
 /// How OpenCode is installed.
 const INSTALL: &str = "install it with `npm install -g opencode-ai`";
@@ -155,7 +158,7 @@ pub async fn connect_with(
                 Some(binary) => Some(binary),
                 None => settings.read().await.settings.opencode_binary,
             };
-            let binary = find(binary.as_deref(), &environment)?;
+            let binary = find(binary.as_deref(), &environment).await?;
             let options = StartOptions {
                 timeouts: timeouts(limits),
                 ..start_options(binary, directory, environment, data_dir)?
@@ -329,8 +332,9 @@ fn not_attached(error: &opencode_client::Error, url: &Url) -> Error {
     }
 }
 
-fn find(binary: Option<&Path>, environment: &Environment) -> Result<PathBuf, Error> {
-    find_binary(binary, environment, &usual_folders(environment))
+async fn find(binary: Option<&Path>, environment: &Environment) -> Result<PathBuf, Error> {
+    locate(binary, environment, &usual_folders(environment), SHELL_MAX)
+        .await
         .map(|found| found.path)
         .map_err(|not_found| Error::new(Code::OpenCodeMissing, format!("{not_found}; {INSTALL}")))
 }

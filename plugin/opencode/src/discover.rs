@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::timeout;
 
 /// The environment of a process.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -37,6 +42,8 @@ pub enum FoundBy {
     Path,
     /// A folder installers usually take.
     Folder,
+    /// What the user's login shell would run.
+    LoginShell,
 }
 
 /// Why the program was not found.
@@ -52,8 +59,8 @@ pub enum NotFound {
     },
     /// Nothing names a place, and it is in none of the usual ones.
     #[error(
-        "OpenCode was not found on PATH or in the usual folders; install it, or name the program \
-         in OPENCODE_BINARY"
+        "OpenCode was not found on PATH, in the usual folders or by the login shell; install it, \
+         or name the program in OPENCODE_BINARY"
     )]
     Nowhere,
 }
@@ -101,6 +108,53 @@ pub fn find_binary(
             by: FoundBy::Folder,
         })
         .ok_or(NotFound::Nowhere)
+}
+
+/// As [`find_binary`], and if that finds it nowhere, asks the user's login shell for at most
+/// `within`: a program started from a desktop often lacks what the shell's profile sets up.
+///
+/// # Errors
+/// [`NotFound`]. A shell that fails, hangs or answers with anything else finds nothing.
+pub async fn locate(
+    setting: Option<&Path>,
+    environment: &Environment,
+    folders: &[PathBuf],
+    within: Duration,
+) -> Result<Found, NotFound> {
+    match find_binary(setting, environment, folders) {
+        Err(NotFound::Nowhere) => ask_login_shell(environment, within)
+            .await
+            .map(|path| Found {
+                path,
+                by: FoundBy::LoginShell,
+            })
+            .ok_or(NotFound::Nowhere),
+        found => found,
+    }
+}
+
+async fn ask_login_shell(environment: &Environment, within: Duration) -> Option<PathBuf> {
+    let mut question = if cfg!(windows) {
+        let mut question = Command::new("where");
+        question.arg("opencode");
+        question
+    } else {
+        let shell = lookup(environment, "SHELL").filter(|shell| !shell.is_empty());
+        let mut question = Command::new(shell.unwrap_or(OsStr::new("/bin/sh")));
+        question.args(["-l", "-c", "command -v opencode"]);
+        question
+    };
+    question
+        .env_clear()
+        .envs(environment)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
+    let answer = timeout(within, question.output()).await.ok()?.ok()?;
+    // A profile may print something of its own before the answer.
+    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let mut paths = text.lines().rev().map(|line| PathBuf::from(line.trim()));
+    paths.find(|path| path.is_absolute() && can_run(path))
 }
 
 /// The folders installers usually take on this system. A program started from a desktop often has
@@ -181,5 +235,6 @@ fn name(by: FoundBy) -> &'static str {
         FoundBy::Variable(variable) => variable,
         FoundBy::Path => "PATH",
         FoundBy::Folder => "the list of usual folders",
+        FoundBy::LoginShell => "the login shell",
     }
 }

@@ -47,7 +47,9 @@ pub use client::{
 };
 pub use config::{ConfigError, merge_config};
 pub use discover::usual_folders;
-pub use discover::{Environment, Found, FoundBy, NotFound, find_binary, process_environment};
+pub use discover::{
+    Environment, Found, FoundBy, NotFound, find_binary, locate, process_environment,
+};
 pub use envelope::{Envelope, Event, Parsed, is_wanted, parse_frame};
 pub use error::{Error, Kind};
 pub use events::{EventOptions, EventStream, Kick, LostReason, StreamItem};

@@ -83,6 +83,7 @@ pub(super) fn program(program: &Program, has_server: bool) -> Check {
                 FoundBy::Variable(variable) => variable.to_owned(),
                 FoundBy::Path => "PATH".to_owned(),
                 FoundBy::Folder => say!("doctor.program.folder"),
+                FoundBy::LoginShell => say!("doctor.program.loginShell"),
             };
             let path = text::one_line(&found.path.display().to_string());
             let version = program.version.clone();

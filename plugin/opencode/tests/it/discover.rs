@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use opencode_client::{Environment, Found, FoundBy, NotFound, find_binary, usual_folders};
+use opencode_client::{Environment, Found, FoundBy, NotFound, find_binary, locate, usual_folders};
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
@@ -149,4 +149,31 @@ fn the_usual_folders_follow_home() {
             .iter()
             .all(|folder| folder.is_absolute())
     );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_login_shell_is_asked_last() {
+    let places = Places::new();
+    let shell = places.at("empty").join("shell");
+    let answer = places.program("folder");
+    let script = format!(
+        "#!/bin/sh\necho 'Welcome back'\necho '{}'\n",
+        answer.display()
+    );
+    program(&shell);
+    std::fs::write(&shell, script).unwrap();
+    let nowhere = |shell: &Path| Environment::from([("SHELL".into(), shell.into())]);
+    let within = std::time::Duration::from_secs(20);
+
+    let found = locate(None, &nowhere(&shell), &[], within).await;
+    let by = FoundBy::LoginShell;
+    assert_eq!(found, Ok(Found { path: answer, by }));
+
+    let on_path = places.environment(&[("SHELL", &shell)]);
+    let found = locate(None, &on_path, &[], within).await.unwrap();
+    assert_eq!(found.by, FoundBy::Path);
+
+    let silent = locate(None, &nowhere(Path::new("/bin/false")), &[], within).await;
+    assert_eq!(silent, Err(NotFound::Nowhere));
 }
