@@ -43,7 +43,7 @@ pub struct Request {
     pub kind: RequestKind,
     /// Its id, so that it is told once.
     pub id: String,
-    /// What it is about, as the server puts it: a tool's name or a question's header.
+    /// What it is about, as the server puts it: a tool's name or a question's text.
     pub subject: String,
 }
 
