@@ -236,10 +236,11 @@ async fn x9_a_clock_that_jumps_changes_no_deadline() {
     world.clock_jumps(-3_600_000);
     let took = until_continued(&world, &session, 1).await;
     assert!(took < secs(13), "{took:?}");
-    world.clock_jumps(90_000_000);
+    world.clock_jumps(80_000_000);
     session.assistant_finishes("done");
     world.auditor_says(VerdictKind::Complete, "done");
-    world.passes(secs(20)).await;
+    // Up to a heartbeat longer: it looks as if the computer had slept.
+    world.passes(secs(25)).await;
     assert_eq!(session.the_goal().status, Status::Complete);
     let told: Vec<NoticeCode> = world.notices().iter().map(|notice| notice.code).collect();
     assert_eq!(told, [NoticeCode::GoalComplete]);

@@ -399,9 +399,29 @@ impl World {
         self.inner.server.lock().abort_misses_fresh_prompts = false;
     }
 
+    /// From now on each id of the server's sorts before those it made earlier.
+    pub fn ids_run_backwards(&self) {
+        self.inner.server.lock().ids_backwards = true;
+    }
+
     /// The wall clock of this machine jumps, in milliseconds; the server's does not.
     pub fn clock_jumps(&self, by: i64) {
         self.inner.clock.jump(by);
+    }
+
+    /// How often engines gave their connection up for a new one.
+    #[must_use]
+    pub fn reconnections(&self) -> usize {
+        self.inner.server.lock().reconnections
+    }
+
+    /// No objective file can be written: a file is where their folder should be. Only before the
+    /// first one is written.
+    pub fn objectives_are_refused(&self) {
+        let folder = self.inner.folder.path().join("goals");
+        if let Err(error) = std::fs::write(&folder, "no folder") {
+            panic!("{} is there already: {error}", folder.display());
+        }
     }
 
     /// The folder of objective files.
@@ -415,7 +435,7 @@ impl World {
         let (sender, receiver) = unbounded_channel();
         let mut engines = self.engines();
         let number = engines.running.len() + 1;
-        {
+        let place = {
             let mut state = self.inner.server.lock();
             let connected = state.up;
             if connected {
@@ -423,7 +443,8 @@ impl World {
                 let _ = sender.send(ServerEvent::Connected);
             }
             state.listeners.push(Listener { sender, connected });
-        }
+            state.listeners.len() - 1
+        };
         let url = format!("http://127.0.0.1:{}", 4_000 + engines.generation);
         let key = match ServerKey::attached(&url) {
             Ok(key) => key,
@@ -434,6 +455,8 @@ impl World {
             owner: Owner::this_process(&format!("engine {number}")),
         };
         let ear = Ear {
+            server: self.inner.server.clone(),
+            place,
             receiver,
             dead: dead.clone(),
         };

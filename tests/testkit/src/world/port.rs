@@ -59,7 +59,7 @@ impl Server {
         });
     }
 
-    /// Stops a session and the sub-agents that work for it.
+    /// Stops a session and the sub-agents that it waits for.
     pub(crate) fn abort(&self, id: &SessionId) {
         let mut state = self.lock();
         let works = |child: &SessionId| state.presence(child).is_some();
@@ -67,7 +67,8 @@ impl Server {
             .rooms
             .iter()
             .filter(|(child, room)| {
-                room.parent.as_ref() == Some(id) && room.audit.is_none() && works(child)
+                let waited_for = !room.background && room.audit.is_none();
+                room.parent.as_ref() == Some(id) && waited_for && works(child)
             })
             .map(|(child, _)| child.clone())
             .collect();
@@ -337,6 +338,9 @@ impl Sessions for Line {
 
 /// What one engine hears.
 pub(crate) struct Ear {
+    pub(crate) server: Server,
+    /// Its place among the server's listeners.
+    pub(crate) place: usize,
     pub(crate) receiver: UnboundedReceiver<ServerEvent>,
     pub(crate) dead: CancellationToken,
 }
@@ -351,6 +355,25 @@ impl Events for Ear {
                 Some(event) => event,
                 None => std::future::pending().await,
             },
+        }
+    }
+    /// What the old connection held is lost; the new one is up at once, if the server is.
+    fn reconnect(&mut self) {
+        while self.receiver.try_recv().is_ok() {}
+        let mut state = self.server.lock();
+        state.reconnections += 1;
+        let Some(listener) = state.listeners.get(self.place) else {
+            return;
+        };
+        let lost = ServerEvent::Lost {
+            reason: "given up for a new connection".to_owned(),
+            unauthorized: false,
+            retry_in: Duration::ZERO,
+        };
+        // The receiver is this ear's own.
+        let _ = listener.sender.send(lost);
+        if listener.connected {
+            let _ = listener.sender.send(ServerEvent::Connected);
         }
     }
 }

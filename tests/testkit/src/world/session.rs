@@ -254,41 +254,39 @@ impl Session {
 
     /// The agent uses a tool and goes on to its next step.
     pub fn assistant_uses_tool(&self, name: &str, title: &str) {
-        self.state(|state, id| {
-            let step = state.current(id);
-            state.add_part(id, &step, tool(name, title));
-            state.complete(id, &step, ended(Finish::ToolCalls));
-            let parent = state
-                .stored(id, &step)
-                .and_then(|stored| stored.message.step()?.parent.clone());
-            if let Some(parent) = parent {
-                state.begin_step(id, &parent);
-            }
-        });
+        self.goes_on_behind(tool(name, title));
+    }
+
+    /// The agent's reply comes to its limit before it held a word.
+    pub fn assistant_thinks_too_long(&self) {
+        self.finish(&[], ended(Finish::Length));
+    }
+
+    /// The agent runs a command that ends with this exit code, and goes on to its next step.
+    pub fn assistant_runs(&self, command: &str, exit: i64) {
+        let run = ToolUse {
+            tool: "bash".to_owned(),
+            title: command.to_owned(),
+            status: "completed".to_owned(),
+            exit: Some(exit),
+            ..ToolUse::default()
+        };
+        self.goes_on_behind(Part::Tool(run));
+    }
+
+    /// The last thing in the agent's reply is a tool, and its turn is done.
+    pub fn assistant_ends_with_tool(&self, name: &str, title: &str) {
+        self.finish(&[tool(name, title)], ended(Finish::Stop));
     }
 
     /// The provider fails for good: error, idle, the message, idle.
     pub fn assistant_fails(&self, name: &str, words: &str) {
-        self.state(|state, id| {
-            let step = state.current(id);
-            state.emit(&ServerEvent::Error {
-                session: id.clone(),
-                kind: ErrorKind::Failure,
-                text: format!("{name}: {words}"),
-            });
-            state.rest(id);
-            let error = TurnError {
-                kind: ErrorKind::Failure,
-                name: name.to_owned(),
-                text: words.to_owned(),
-            };
-            let end = End {
-                error: Some(error),
-                ..End::default()
-            };
-            state.complete(id, &step, end);
-            state.say_status(id);
-        });
+        self.fail(name, words, None);
+    }
+
+    /// The provider fails for good, in a reply that came to its limit.
+    pub fn assistant_fails_at_its_limit(&self, name: &str, words: &str) {
+        self.fail(name, words, Some(Finish::Length));
     }
 
     /// The provider fails and the server tries again.
@@ -322,15 +320,14 @@ impl Session {
 
     /// The agent is done, and the events of it get lost on the way.
     pub fn finishes_unheard(&self, words: &str) {
-        let listening = self.state(|state, _| {
-            let deaf = |listener: &mut Listener| std::mem::replace(&mut listener.connected, false);
-            state.listeners.iter_mut().map(deaf).collect::<Vec<_>>()
-        });
-        self.assistant_finishes(words);
-        self.state(|state, _| {
-            for (listener, connected) in state.listeners.iter_mut().zip(listening) {
-                listener.connected = connected;
-            }
+        self.unheard(|session| session.assistant_finishes(words));
+    }
+
+    /// The user says something and gets an answer, and the events of it get lost on the way.
+    pub fn turns_unheard(&self, words: &str, answer: &str) {
+        self.unheard(|session| {
+            let _ = session.user_says(words);
+            session.assistant_finishes(answer);
         });
     }
 
@@ -375,6 +372,14 @@ impl Session {
         child
     }
 
+    /// The agent starts a sub-agent in the background, which works on when the agent is stopped.
+    #[must_use]
+    pub fn starts_background_subagent(&self, name: &str) -> Session {
+        let child = self.starts_subagent(name);
+        child.state(|state, id| state.room_mut(id).background = true);
+        child
+    }
+
     /// The server tells the session what its sub-agent in the background came to.
     pub fn hears_of_subagent(&self, child: &Session) {
         let words = text(
@@ -415,6 +420,57 @@ impl Session {
     /// The server says again that the session rests, or works.
     pub fn repeats_status(&self) {
         self.state(|state, id| state.say_status(id));
+    }
+
+    fn fail(&self, name: &str, words: &str, finish: Option<Finish>) {
+        self.state(|state, id| {
+            let step = state.current(id);
+            state.emit(&ServerEvent::Error {
+                session: id.clone(),
+                kind: ErrorKind::Failure,
+                text: format!("{name}: {words}"),
+            });
+            state.rest(id);
+            let error = TurnError {
+                kind: ErrorKind::Failure,
+                name: name.to_owned(),
+                text: words.to_owned(),
+            };
+            let end = End {
+                finish,
+                error: Some(error),
+                ..End::default()
+            };
+            state.complete(id, &step, end);
+            state.say_status(id);
+        });
+    }
+
+    fn goes_on_behind(&self, part: Part) {
+        self.state(|state, id| {
+            let step = state.current(id);
+            state.add_part(id, &step, part);
+            state.complete(id, &step, ended(Finish::ToolCalls));
+            let parent = state
+                .stored(id, &step)
+                .and_then(|stored| stored.message.step()?.parent.clone());
+            if let Some(parent) = parent {
+                state.begin_step(id, &parent);
+            }
+        });
+    }
+
+    fn unheard(&self, happens: impl FnOnce(&Self)) {
+        let listening = self.state(|state, _| {
+            let deaf = |listener: &mut Listener| std::mem::replace(&mut listener.connected, false);
+            state.listeners.iter_mut().map(deaf).collect::<Vec<_>>()
+        });
+        happens(self);
+        self.state(|state, _| {
+            for (listener, connected) in state.listeners.iter_mut().zip(listening) {
+                listener.connected = connected;
+            }
+        });
     }
 
     fn finish(&self, parts: &[Part], end: End) {

@@ -27,12 +27,16 @@ pub(crate) struct State {
     pub(crate) faults: BTreeMap<Call, VecDeque<Fault>>,
     pub(crate) always: BTreeMap<Call, Fault>,
     pub(crate) calls: Vec<Called>,
+    /// How often an engine gave its connection up for a new one.
+    pub(crate) reconnections: usize,
     /// The prompts of engines and commands, as often as they were sent.
     pub(crate) sent: Vec<PromptOut>,
     /// It answers.
     pub(crate) up: bool,
     /// An abort that comes before a prompt was taken up does nothing (it may do either).
     pub(crate) abort_misses_fresh_prompts: bool,
+    /// Later ids sort before earlier ones, as those of a clock that was set back do.
+    pub(crate) ids_backwards: bool,
 }
 
 /// Who hears the events.
@@ -48,6 +52,8 @@ pub(crate) struct Room {
     pub(crate) directory: String,
     pub(crate) metadata: Option<String>,
     pub(crate) audit: Option<AuditMark>,
+    /// Its parent does not wait for it: stopping the parent leaves it at work.
+    pub(crate) background: bool,
     pub(crate) created: Wall,
     pub(crate) updated: Wall,
     pub(crate) archived: bool,
@@ -102,9 +108,11 @@ impl State {
             faults: BTreeMap::new(),
             always: BTreeMap::new(),
             calls: Vec::new(),
+            reconnections: 0,
             sent: Vec::new(),
             up: true,
             abort_misses_fresh_prompts: true,
+            ids_backwards: false,
         }
     }
 
@@ -126,7 +134,10 @@ impl State {
     /// An id in the server's native form.
     pub(crate) fn native_id(&mut self, prefix: &str) -> String {
         let counter = self.count();
-        let time = (self.now().0 * 4096 + counter % 4096) & 0xFFFF_FFFF_FFFF;
+        let mut time = (self.now().0 * 4096 + counter % 4096) & 0xFFFF_FFFF_FFFF;
+        if self.ids_backwards {
+            time ^= 0xFFFF_FFFF_FFFF;
+        }
         format!("{prefix}{time:012x}{counter:014}")
     }
 
@@ -157,6 +168,7 @@ impl State {
             directory: directory.to_owned(),
             metadata: None,
             audit: None,
+            background: false,
             created: self.now(),
             updated: self.now(),
             archived: false,
