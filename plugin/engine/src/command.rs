@@ -203,26 +203,33 @@ async fn lacks_first_message(
 }
 
 /// Stops a session, then its busy sub-agents, then those that appeared meanwhile (G46). Audits are
-/// nobody's sub-agents. A failure leaves nobody else running: the rest is stopped all the same.
+/// nobody's sub-agents. A failure leaves nobody else running: the rest is stopped all the same, and
+/// a list that could not be read is read once more.
 ///
 /// # Errors
 /// The first failure, after everything was tried.
 pub(crate) async fn abort_family(ports: &Ports, read: &SessionRead) -> Result<(), CallError> {
     let sessions = &ports.sessions;
     let mut outcome = sessions.abort(&read.facts.id, &read.directory).await;
+    let mut listed = Ok(());
     for _ in 0..2 {
-        let busy = busy_descendants(ports, read).await;
-        let busy = match busy {
-            Ok(busy) if busy.is_empty() => break,
+        let busy = match busy_descendants(ports, read).await {
             Ok(busy) => busy,
-            Err(error) => return outcome.and(Err(error)),
+            Err(error) => {
+                listed = Err(error);
+                continue;
+            }
         };
+        listed = Ok(());
+        if busy.is_empty() {
+            break;
+        }
         for child in busy {
             let stopped = sessions.abort(&child.facts.id, &child.directory).await;
             outcome = outcome.and(stopped);
         }
     }
-    outcome
+    outcome.and(listed)
 }
 
 async fn busy_descendants(
@@ -231,10 +238,13 @@ async fn busy_descendants(
 ) -> Result<Vec<SessionRead>, CallError> {
     let mut busy = Vec::new();
     for child in think::descendants(ports, read).await? {
-        let statuses = ports.sessions.statuses(&child.directory).await?;
-        match statuses.get(&child.facts.id) {
-            Some(Presence::Busy | Presence::Retry) => busy.push(child),
-            None => {}
+        match ports.sessions.statuses(&child.directory).await {
+            Ok(statuses) => match statuses.get(&child.facts.id) {
+                Some(Presence::Busy | Presence::Retry) => busy.push(child),
+                None => {}
+            },
+            // What it does is not known: stopping one that rests is harmless.
+            Err(_) => busy.push(child),
         }
     }
     Ok(busy)
@@ -306,7 +316,7 @@ async fn write(
     let draft = Draft::prepare(ports, id, &read.directory, guard, vec![change]).await;
     match draft {
         Ok(draft) => draft
-            .write(ports)
+            .write_surely(ports)
             .await
             .map(|written| written.goal)
             .map_err(write_error),

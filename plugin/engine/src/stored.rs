@@ -94,6 +94,30 @@ impl Draft {
             .map_err(WriteError::Call)?;
         Ok(Written { base, goal })
     }
+
+    /// Writes it, and looks whether it took effect where the answer does not say so (X7): who asked
+    /// for it is told the truth, and what belongs to it is done or undone with it.
+    pub(crate) async fn write_surely(self, ports: &Ports) -> Result<Written, WriteError> {
+        let written = Written {
+            base: self.base.clone(),
+            goal: self.goal.clone(),
+        };
+        match self.write(ports).await {
+            Err(WriteError::Call(error)) if !is_certain(&error) => {
+                match read_back(ports, &written.base).await {
+                    Some(fresh) if carries(&fresh, &written.goal, ports) => Ok(written),
+                    Some(_) | None => Err(WriteError::Call(error)),
+                }
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+async fn read_back(ports: &Ports, base: &SessionRead) -> Option<SessionRead> {
+    let id = &base.facts.id;
+    let fresh = ports.sessions.session(id, Some(&base.directory)).await;
+    fresh.ok()
 }
 
 /// A goal about to be taken out of its session.
@@ -124,13 +148,22 @@ impl Removal {
         Ok(Self { base, metadata })
     }
 
-    /// Takes it out.
+    /// Takes it out, and looks whether that took effect where the answer does not say so (X7).
     pub(crate) async fn write(self, ports: &Ports) -> Result<(), WriteError> {
         let written = ports
             .sessions
             .write_metadata(&self.base.facts.id, &self.base.directory, &self.metadata)
             .await;
-        written.map(|_| ()).map_err(WriteError::Call)
+        match written {
+            Err(error) if !is_certain(&error) => {
+                let before = goal_of(&self.base, ports).map(|goal| goal.id);
+                match read_back(ports, &self.base).await {
+                    Some(fresh) if goal_of(&fresh, ports).map(|goal| goal.id) != before => Ok(()),
+                    Some(_) | None => Err(WriteError::Call(error)),
+                }
+            }
+            written => written.map(|_| ()).map_err(WriteError::Call),
+        }
     }
 }
 

@@ -268,7 +268,7 @@ async fn install(
     let goal = change::create(new, ports.clock.wall(), &ports.limits);
     let draft = Draft::of(fresh, goal).map_err(|_| corrupt())?;
     draft
-        .write(ports)
+        .write_surely(ports)
         .await
         .map(|written| written.goal)
         .map_err(write_error)
@@ -350,7 +350,7 @@ async fn pause_undelivered(ports: &Ports, read: &SessionRead, goal: &Goal) {
     let id = &read.facts.id;
     let draft = Draft::prepare(ports, id, &read.directory, guard, vec![change]).await;
     if let Ok(draft) = draft
-        && draft.write(ports).await.is_ok()
+        && draft.write_surely(ports).await.is_ok()
     {
         return;
     }

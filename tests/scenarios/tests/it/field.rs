@@ -1312,3 +1312,82 @@ async fn g27_the_auditor_sees_the_exit_code_beside_the_claim() {
     let exits: Vec<Option<i64>> = evidence.tools.iter().map(|tool| tool.exit).collect();
     assert_eq!(exits, [Some(101)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn g62_a_start_whose_answer_is_lost_is_whole() {
+    for fault in [Fault::answer_lost(), Fault::effective_500()] {
+        let (world, session) = a_session().await;
+        world.next(Call::Write, fault.clone());
+        let request = a_start(&session, "make the tests pass");
+        world.engine().start_goal(request).await.unwrap();
+        let kept = world.objectives().read(session.id().as_str()).await;
+        assert_eq!(kept.as_deref(), Some("make the tests pass"), "{fault:?}");
+        assert_eq!(session.the_goal().status, Status::Active, "{fault:?}");
+        assert_eq!(session.continuations().len(), 1, "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g62_an_edit_whose_answer_is_lost_is_whole() {
+    for fault in [Fault::answer_lost(), Fault::effective_500()] {
+        let (world, session) = a_session().await;
+        let engine = world.engine();
+        let request = a_start(&session, "make the tests pass");
+        engine.start_goal(request).await.unwrap();
+        world.settles().await;
+        world.next(Call::Write, fault.clone());
+        let request = EditRequest {
+            session: session.id().clone(),
+            objective: Some("write the docs".to_owned()),
+            token_budget: None,
+        };
+        engine.edit(request).await.unwrap();
+        let kept = world.objectives().read(session.id().as_str()).await;
+        assert_eq!(kept.as_deref(), Some("write the docs"), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g40_a_pause_whose_answer_is_lost_stops_what_runs() {
+    for fault in [Fault::answer_lost(), Fault::effective_500()] {
+        let (world, session) = a_goal_continued().await;
+        world.next(Call::Write, fault.clone());
+        world.engine().pause(session.id()).await.unwrap();
+        assert_eq!(session.the_goal().status, Status::Paused, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g43_a_clear_whose_answer_is_lost_stops_what_runs_and_takes_the_file_along() {
+    for fault in [Fault::answer_lost(), Fault::effective_500()] {
+        let (world, session) = a_session().await;
+        let engine = world.engine();
+        let request = a_start(&session, "make the tests pass");
+        engine.start_goal(request).await.unwrap();
+        world.settles().await;
+        world.next(Call::Write, fault.clone());
+        engine.clear(session.id()).await.unwrap();
+        assert_eq!(session.stored_goal(), None, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+        let kept = world.objectives().read(session.id().as_str()).await;
+        assert_eq!(kept, None, "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g46_sub_agents_that_cannot_be_asked_are_stopped_all_the_same() {
+    for (call, often) in [(Call::Children, false), (Call::Status, true)] {
+        let (world, session) = a_goal_at_work().await;
+        let child = session.starts_background_subagent("child");
+        world.settles().await;
+        if often {
+            world.always(call, Fault::status_500());
+        } else {
+            world.next(call, Fault::status_500());
+        }
+        let paused = world.engine().pause(session.id()).await.unwrap();
+        assert_eq!(paused.abort_failed, None, "{call:?}");
+        assert!(!child.is_busy(), "{call:?}");
+    }
+}
