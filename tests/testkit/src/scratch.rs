@@ -7,6 +7,17 @@ use tempfile::TempDir;
 
 use crate::{Error, process};
 
+/// Of every `git` in the home, ours and the server's. Its automatic maintenance would go on in the
+/// background after the command that started it.
+const GIT_CONFIG: &str = "[user]
+\tname = Test
+\temail = test@localhost
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+";
+
 /// A scratch home for an OpenCode server and what starts it. Dropping it ends every process that
 /// still runs with this `HOME`, and removes the folder.
 #[derive(Debug)]
@@ -49,6 +60,7 @@ impl Scratch {
         merge(&mut config, extra);
         let file = scratch.home().join("config/opencode/opencode.json");
         write(&file, &format!("{config:#}\n"))?;
+        write(&scratch.home().join(".gitconfig"), GIT_CONFIG)?;
         scratch.init_project()?;
         Ok(scratch)
     }
@@ -94,12 +106,10 @@ impl Scratch {
     fn init_project(&self) -> Result<(), Error> {
         let project = self.project();
         write(&project.join("README.md"), "# A project under test\n")?;
-        let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost"];
-        let commit = ["commit", "--quiet", "--message", "Begin"];
         let commands = [
             vec!["init", "--quiet"],
             vec!["add", "."],
-            [&identity[..], &commit[..]].concat(),
+            vec!["commit", "--quiet", "--message", "Begin"],
         ];
         for command in commands {
             process::run_quietly(&project, "git", &command, &self.env)
