@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::goal::{Goal, GoalId, MessageId, RevertId, SessionId};
+use crate::message::{Message, Part};
+use crate::objective::{self, Fitting};
+use crate::prompt;
 use crate::tail::{self, TailContext};
 use crate::time::Wall;
 use crate::timeline::Timeline;
@@ -75,6 +78,54 @@ pub fn ids_sent(
     context: TailContext<'_>,
 ) -> Option<ContinuationIds> {
     recognise(timeline, message, context).map(|(_, ids)| ids)
+}
+
+/// Whether the agent was told another objective than `objective` the last time (G61): by the
+/// newest continuation; before the first one by the prompt that started the goal, if the goal was
+/// resumed or edited since. `max_units` is the objective's limit: what a longer prompt was made
+/// into is not known. Judged by the messages, so it holds for every client's edit and after a
+/// restart.
+#[must_use]
+pub fn told_otherwise(
+    timeline: &Timeline,
+    context: TailContext<'_>,
+    objective: &str,
+    max_units: usize,
+) -> bool {
+    let continuations = timeline.messages().iter().rev().filter(|message| {
+        message.is_prompt() && recognise(timeline, &message.id, context).is_some()
+    });
+    let told = continuations
+        .flat_map(Message::texts)
+        .find_map(|text| prompt::carries_objective(text, objective));
+    if let Some(told) = told {
+        return !told;
+    }
+    let first = context.goal.first_message.as_ref();
+    let first = first.filter(|_| context.goal.is_resumed());
+    first
+        .and_then(|first| timeline.get(first))
+        .is_some_and(|first| match objective::fit(&words(first), max_units) {
+            Fitting::Whole(told) => told != objective,
+            Fitting::TooLong { .. } => false,
+        })
+}
+
+/// What a prompt says in words that its author sees.
+fn words(message: &Message) -> String {
+    let seen = |part: &Part| match part {
+        Part::Text {
+            text,
+            unseen: false,
+        } => Some(text.clone()),
+        Part::Text { .. }
+        | Part::Tool(_)
+        | Part::StepStart
+        | Part::Compaction { .. }
+        | Part::Other { .. } => None,
+    };
+    let texts: Vec<String> = message.parts.iter().filter_map(seen).collect();
+    texts.join("\n")
 }
 
 /// The tail that the prompt `id` was derived from, if this goal's continuation it is.

@@ -116,6 +116,28 @@ async fn x17_another_goal_that_our_settling_write_replaced_is_written_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x17_what_was_written_while_a_reload_was_undone_is_written_back() {
+    for clears in [false, true] {
+        let (world, session) = a_goal_continued().await;
+        world.forgets_calls();
+        world.next(Call::Write, Fault::slow(ms(0)));
+        world.next(Call::Write, Fault::slow(ms(200)));
+        world.server_reloads().await;
+        world.until(|world| world.count(Call::Write) == 2).await;
+        world.passes(ms(100)).await;
+        if clears {
+            session.client_clears();
+        } else {
+            session.client_edits_goal(json!({ "status": "complete" }));
+        }
+        let theirs = session.stored_goal();
+        world.passes(secs(120)).await;
+        assert_eq!(session.stored_goal(), theirs, "clears: {clears}");
+        assert_eq!(world.count(Call::Prompt), 0, "clears: {clears}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn x17_a_command_whose_pause_the_loop_replaced_writes_it_again() {
     let (world, session) = a_goal_at_work().await;
     session.assistant_finishes("half");

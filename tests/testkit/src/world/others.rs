@@ -7,19 +7,42 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use goal_core::evidence::Voice;
-use goal_core::goal::{ModelRef, SessionId};
+use goal_core::goal::{GoalId, ModelRef, SessionId};
 use goal_core::judge::{AuditFailure, AuditOutcome};
 use goal_core::time::{Wall, millis};
 use goal_core::verdict::{Verdict, VerdictKind};
 use goal_engine::ports::{
-    AuditJob, AuditMark, Auditor, AuditorModel, CallError, Clock, NoticeOut, Notices, Presence,
-    ServerEvent,
+    AuditJob, AuditMark, Auditor, AuditorModel, CallError, Clock, DistillJob, Distillation,
+    NoticeOut, Notices, Presence, ServerEvent,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::World;
 use super::port::Server;
 use super::state::Run;
+
+impl World {
+    /// What the auditor's model next makes of an objective that is too long.
+    pub fn distills(&self, text: &str) {
+        self.inner.auditor.distill(Distillation::Said {
+            text: text.to_owned(),
+            model: judge_model(),
+        });
+    }
+
+    /// The next distillation fails in this way. Those that nothing was said about fail because of
+    /// the provider.
+    pub fn distillation_fails(&self, failure: AuditFailure) {
+        self.inner.auditor.distill(Distillation::Failed(failure));
+    }
+
+    /// What was to be distilled, dropped distillations included.
+    #[must_use]
+    pub fn distillations(&self) -> Vec<DistillJob> {
+        self.inner.auditor.with(|inner| inner.distill_jobs.clone())
+    }
+}
 
 /// The auditor: answers from a script, else "continue" with a note of its own each time.
 #[derive(Clone)]
@@ -31,6 +54,8 @@ pub(crate) struct ScriptedAuditor {
 struct Inner {
     script: VecDeque<AuditOutcome>,
     jobs: Vec<AuditJob>,
+    distill_script: VecDeque<Distillation>,
+    distill_jobs: Vec<DistillJob>,
     cancelled: usize,
     takes: Duration,
     available: bool,
@@ -41,6 +66,8 @@ impl ScriptedAuditor {
         let inner = Inner {
             script: VecDeque::new(),
             jobs: Vec::new(),
+            distill_script: VecDeque::new(),
+            distill_jobs: Vec::new(),
             cancelled: 0,
             takes: Duration::from_secs(2),
             available: true,
@@ -82,19 +109,23 @@ impl ScriptedAuditor {
         self.with(|inner| inner.cancelled)
     }
 
+    fn distill(&self, outcome: Distillation) {
+        self.with(|inner| inner.distill_script.push_back(outcome));
+    }
+
     fn with<T>(&self, look: impl FnOnce(&mut Inner) -> T) -> T {
         look(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The throw-away session of an audit, as every client sees it.
-    fn open_child(&self, job: &AuditJob) -> SessionId {
+    /// The throw-away session of an audit or a distillation, as every client sees it.
+    fn open_child(&self, session: &SessionId, directory: &str, goal: &GoalId) -> Child {
         let mut state = self.server.lock();
         let id = SessionId::new(state.native_id("ses_"));
-        let mut room = state.new_room("audit", &job.directory);
-        room.parent = Some(job.session.clone());
+        let mut room = state.new_room("audit", directory);
+        room.parent = Some(session.clone());
         room.audit = Some(AuditMark {
             owner: "audit".to_owned(),
-            goal: job.goal.clone(),
+            goal: goal.clone(),
             until: state.now().after(Duration::from_mins(7)),
         });
         state.create(&id, room);
@@ -103,15 +134,29 @@ impl ScriptedAuditor {
             step: goal_core::goal::MessageId::new("msg_audit"),
             retrying: false,
         };
-        id
+        Child {
+            server: self.server.clone(),
+            id,
+        }
     }
+}
 
-    fn close_child(&self, id: &SessionId) {
+/// A throw-away session; dropping it stops and deletes it.
+struct Child {
+    server: Server,
+    id: SessionId,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
         let mut state = self.server.lock();
-        state.room_mut(id).run = Run::Idle;
-        state.say_status(id);
-        state.rooms.remove(id);
-        state.emit(&ServerEvent::Deleted(id.clone()));
+        // A sweep may have deleted it.
+        if state.rooms.contains_key(&self.id) {
+            state.room_mut(&self.id).run = Run::Idle;
+            state.say_status(&self.id);
+            state.rooms.remove(&self.id);
+            state.emit(&ServerEvent::Deleted(self.id.clone()));
+        }
     }
 }
 
@@ -124,17 +169,29 @@ impl Auditor for ScriptedAuditor {
             let outcome = inner.script.pop_front();
             (inner.takes, outcome.unwrap_or_else(|| goes_on(count)))
         });
-        let child = self.open_child(&job);
+        let child = self.open_child(&job.session, &job.directory, &job.goal);
         let cancelled = tokio::select! {
             () = cancel.cancelled() => true,
             () = tokio::time::sleep(takes) => false,
         };
-        self.close_child(&child);
+        drop(child);
         if cancelled {
             self.with(|inner| inner.cancelled += 1);
             return AuditOutcome::Failed(AuditFailure::Connection);
         }
         outcome
+    }
+
+    async fn distill(&self, job: DistillJob) -> Distillation {
+        let (takes, outcome) = self.with(|inner| {
+            inner.distill_jobs.push(job.clone());
+            let outcome = inner.distill_script.pop_front();
+            let fails = Distillation::Failed(AuditFailure::Provider);
+            (inner.takes, outcome.unwrap_or(fails))
+        });
+        let _child = self.open_child(&job.session, &job.directory, &job.goal);
+        let ends = tokio::time::timeout(job.within, tokio::time::sleep(takes)).await;
+        ends.map_or(Distillation::Failed(AuditFailure::Timeout), |()| outcome)
     }
 
     async fn resolve(&self, _: &str, _: Option<&Voice>) -> Result<Option<AuditorModel>, CallError> {
