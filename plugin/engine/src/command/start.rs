@@ -10,6 +10,7 @@ use goal_core::goal::{Goal, MessageId, ResumedOver, SessionId, Status};
 use goal_core::objective::{self, Fitting};
 use goal_core::prompt;
 use goal_core::tail::Tail;
+use goal_core::time::Wall;
 use goal_core::timeline::Timeline;
 
 use super::{call_error, check_budget, corrupt, look, own_goal, read_session, write_error};
@@ -83,7 +84,7 @@ pub async fn start(ports: &Ports, request: StartRequest) -> Result<Started, Erro
     let now = ports.clock.wall();
     let first_message = request
         .send
-        .then(|| continuation::first_message_id(now, &ports.clock.random()));
+        .then(|| continuation::first_message_id(scene.newest, &ports.clock.random()));
     let new = NewGoal {
         id: continuation::goal_id(&request.session, now, &ports.clock.random()),
         session: request.session.clone(),
@@ -171,6 +172,8 @@ async fn resolve_auditor(
 struct Scene {
     voice: Option<Voice>,
     tail: Option<MessageId>,
+    /// The latest time in it, by the server's clock.
+    newest: Wall,
     empty: bool,
     busy: bool,
 }
@@ -186,12 +189,15 @@ impl Scene {
         let page = page.map_err(call_error)?;
         let busy = statuses.map_err(call_error)?.contains_key(id);
         let revert = read.facts.revert.as_ref();
+        let created = page.items.iter().map(|message| message.created);
+        let newest = created.fold(read.updated, Wall::max);
         let timeline = Timeline::new(page.items, revert);
         let tail = Tail::newest(&timeline).map(|message| message.id.clone());
         Ok(Self {
             voice: Voice::of(&timeline),
             empty: timeline.messages().is_empty(),
             tail,
+            newest,
             busy,
         })
     }
