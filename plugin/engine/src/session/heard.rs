@@ -187,6 +187,10 @@ impl Actor {
         if (answers_ours || is_ours) && !self.is_active() && !aborted && self.is_new(&message) {
             self.abort_late();
         }
+        if aborted && self.stopped_at.is_some() {
+            // A reload is told right behind the last trace of the stop, which may come late.
+            self.stopped_at = Some(self.now());
+        }
         let new = self.is_new(&message);
         self.see(&message);
         if aborted && new && !self.went_over(&message) {
