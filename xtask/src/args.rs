@@ -20,7 +20,7 @@ pub(crate) enum Invocation {
 pub(crate) struct TestOptions {
     /// Steps or groups of steps to run; empty means all.
     pub(crate) only: Vec<String>,
-    /// Version of the npm package `opencode-ai` for the real tests; `None` means the pinned one.
+    /// Version of OpenCode for the real tests, as npm numbers it; `None` means the pinned one.
     pub(crate) opencode: Option<String>,
 }
 
@@ -68,8 +68,8 @@ Usage: cargo xtask test [OPTIONS]
 
 Options:
   --only STEP         Run only this step and what it needs (may be given more than once)
-  --opencode VERSION  Run the real tests on this version of npm's opencode-ai,
-                      for instance 1.18.33, instead of the pinned one
+  --opencode VERSION  Run the real tests on this version of OpenCode from npm, for
+                      instance 1.17.11, instead of the pinned one (about 160 MB)
   -h, --help          Show this help
 
 Exit codes: 0 all passed, 1 a step failed, 2 the command line makes no sense.

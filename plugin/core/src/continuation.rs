@@ -1,7 +1,8 @@
 //! Ids of a continuation, derived from the goal and the tail it answers (X6).
 //!
 //! Every driver, and the same one after a crash, derives the same ids for the same tail, and the
-//! server drops the double. They sort right after the tail they answer, as native ids would.
+//! server drops the double. They sort right after the tail they answer and before whatever follows:
+//! older servers take the greatest id for the newest message.
 
 use std::fmt::Write as _;
 
@@ -27,6 +28,10 @@ pub struct ContinuationIds {
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const DIGITS: usize = 14;
 
+/// OpenCode counts the ids of one millisecond from 1. The last number sorts behind all of them:
+/// a tail that is a prompt has an id of the very millisecond it was created in.
+const COUNTER: u64 = 4_095;
+
 /// Derives the ids of the continuation that answers `tail`, which ended (or began) at `at`.
 #[must_use]
 pub fn ids(
@@ -41,16 +46,20 @@ pub fn ids(
     }
 }
 
-/// A native-looking message id for the first prompt of a goal, drawn at `now` with `random` bytes
-/// from the caller (X21).
+/// A native-looking message id for the first prompt of a goal, drawn with `random` bytes from the
+/// caller (X21).
+///
+/// `newest` is the latest time that the server itself wrote into the session. An id ahead of the
+/// server's clock sorts behind its own answers, and older servers then ask the model again and
+/// again until their clock has caught up.
 #[must_use]
-pub fn first_message_id(now: Wall, random: &[u8]) -> MessageId {
+pub fn first_message_id(newest: Wall, random: &[u8]) -> MessageId {
     let mut hash = Sha256::new();
     hash.update(b"first");
     hash.update(random);
     MessageId::new(format!(
         "msg_{}{}",
-        time_part(now),
+        time_part(newest),
         digits(&hash.finalize())
     ))
 }
@@ -185,7 +194,7 @@ fn derive(
 
 /// OpenCode's native time encoding: 48 bits of milliseconds times 4096 plus a counter.
 fn time_part(at: Wall) -> String {
-    let native = at.0.wrapping_mul(4096).wrapping_add(1) & 0xFFFF_FFFF_FFFF;
+    let native = at.0.wrapping_mul(4096).wrapping_add(COUNTER) & 0xFFFF_FFFF_FFFF;
     let mut hex = String::with_capacity(12);
     // Writing to a String cannot fail.
     let _ = write!(hex, "{native:012x}");
@@ -214,14 +223,14 @@ mod tests {
         );
         let hex = format!(
             "{:012x}",
-            (1_796_030_623_009_u64 * 4096 + 1) & 0xFFFF_FFFF_FFFF
+            (1_796_030_623_009_u64 * 4096 + 4_095) & 0xFFFF_FFFF_FFFF
         );
         assert_eq!(ids.message.as_str().len(), 4 + 12 + DIGITS);
         assert!(ids.message.as_str().starts_with(&format!("msg_{hex}")));
         assert!(ids.part.starts_with(&format!("prt_{hex}")));
         // A change of these values would let two versions of the app send two continuations.
-        assert_eq!(ids.message.as_str(), "msg_22bc46d21001PUZLy03RmCDm6h");
-        assert_eq!(ids.part, "prt_22bc46d21001G9NWkJgIEtGxFV");
+        assert_eq!(ids.message.as_str(), "msg_22bc46d21fffPUZLy03RmCDm6h");
+        assert_eq!(ids.part, "prt_22bc46d21fffG9NWkJgIEtGxFV");
     }
 
     #[test]

@@ -34,14 +34,14 @@ fn x6_known_values() {
         (
             "msg_tail",
             None,
-            "msg_22bc46d21001PUZLy03RmCDm6h",
-            "prt_22bc46d21001G9NWkJgIEtGxFV",
+            "msg_22bc46d21fffPUZLy03RmCDm6h",
+            "prt_22bc46d21fffG9NWkJgIEtGxFV",
         ),
         (
             "msg_tail",
             Some("msg_rev"),
-            "msg_22bc46d21001GVWneICzumoshK",
-            "prt_22bc46d21001a4l6l3IxVh7G3j",
+            "msg_22bc46d21fffGVWneICzumoshK",
+            "prt_22bc46d21fffa4l6l3IxVh7G3j",
         ),
     ] {
         let expected = (message.to_owned(), part.to_owned());
@@ -52,14 +52,33 @@ fn x6_known_values() {
 #[test]
 fn x6_the_time_part_is_native_and_wraps() {
     for (at, hex) in [
-        (0, "000000000001"),
-        (1, "000000001001"),
-        ((1 << 36) - 1, "fffffffff001"),
-        (1 << 36, "000000000001"),
-        (u64::MAX, "fffffffff001"),
+        (0, "000000000fff"),
+        (1, "000000001fff"),
+        ((1 << 36) - 1, "ffffffffffff"),
+        (1 << 36, "000000000fff"),
+        (u64::MAX, "ffffffffffff"),
     ] {
         let (message, part) = both("g1", "msg_tail", at, None);
         assert_eq!((&message[4..16], &part[4..16]), (hex, hex), "{at}");
+    }
+}
+
+#[test]
+fn x6_ids_sort_behind_every_native_id_of_the_tails_time_and_before_all_later_ones() {
+    let native = |ms: u64, counter: u64, rest: &str| {
+        format!(
+            "msg_{:012x}{rest}",
+            (ms * 4_096 + counter) & 0xFFFF_FFFF_FFFF
+        )
+    };
+    let at = 1_796_047_813_065;
+    for goal in ["g1", "g2", "g3", "g4", "g5", "g6", "g7", "g8"] {
+        // A prompt that nobody answered is created in the millisecond its id tells.
+        let tail = native(at, 1, "i1gazfYtPq4hTM");
+        let (message, _) = both(goal, &tail, at, None);
+        assert!(message > tail, "{message} answers {tail}");
+        assert!(message > native(at, 4_094, "zzzzzzzzzzzzzz"), "{message}");
+        assert!(message < native(at + 1, 1, "00000000000000"), "{message}");
     }
 }
 
@@ -99,7 +118,7 @@ fn x21_o13_drawn_ids_follow_their_randomness() {
     for (id, prefix) in [(first.as_str(), "msg_"), (goal.as_str(), "goal_")] {
         let rest = id.strip_prefix(prefix).unwrap();
         assert_eq!(rest.len(), 26, "{id}");
-        assert!(rest.starts_with("000000001001"), "{id}");
+        assert!(rest.starts_with("000000001fff"), "{id}");
         assert!(
             rest.bytes().all(|byte| byte.is_ascii_alphanumeric()),
             "{id}"

@@ -9,6 +9,7 @@ use goal_core::evidence::Voice;
 use goal_core::goal::{Goal, GoalId, MessageId, ResumedOver, SessionId, Status};
 use goal_core::prompt;
 use goal_core::tail::Tail;
+use goal_core::time::Wall;
 use goal_core::timeline::Timeline;
 
 use super::fit::{self, AuditorCopy, Fitted, Standing};
@@ -132,7 +133,7 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
     let kept = Kept::put(ports, &read, &fitted).await;
     let first_message = request
         .send
-        .then(|| continuation::first_message_id(ports.clock.wall(), &ports.clock.random()));
+        .then(|| continuation::first_message_id(scene.newest, &ports.clock.random()));
     let new = NewGoal {
         id: goal,
         session: request.session.clone(),
@@ -218,6 +219,8 @@ async fn resolve_auditor(
 struct Scene {
     voice: Option<Voice>,
     tail: Option<MessageId>,
+    /// The latest time in it, by the server's clock.
+    newest: Wall,
     empty: bool,
     busy: bool,
 }
@@ -233,12 +236,15 @@ impl Scene {
         let page = page.map_err(call_error)?;
         let busy = statuses.map_err(call_error)?.contains_key(id);
         let revert = read.facts.revert.as_ref();
+        let created = page.items.iter().map(|message| message.created);
+        let newest = created.fold(read.updated, Wall::max);
         let timeline = Timeline::new(page.items, revert);
         let tail = Tail::newest(&timeline).map(|message| message.id.clone());
         Ok(Self {
             voice: Voice::of(&timeline),
             empty: timeline.messages().is_empty(),
             tail,
+            newest,
             busy,
         })
     }

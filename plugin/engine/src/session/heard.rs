@@ -191,6 +191,10 @@ impl Actor {
                 delivery.answered |= delivery.message.as_ref() == Some(parent);
             });
         }
+        if aborted && self.stopped_at.is_some() {
+            // A reload is told right behind the last trace of the stop, which may come late.
+            self.stopped_at = Some(self.now());
+        }
         let new = self.is_new(&message);
         let late = match parent {
             None => self.wire.shows(&message),

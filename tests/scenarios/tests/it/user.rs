@@ -424,6 +424,26 @@ async fn x12_a_reload_of_the_server_is_no_stop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x12_a_reload_of_a_slow_server_is_no_stop() {
+    let (world, session) = a_goal_continued().await;
+    // The turn's message ends 300 ms after the stop, and the reload is told right behind it.
+    world.server_reloads_in(ms(310)).await;
+    world.passes(secs(2)).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    until_continued(&world, &session, 2).await;
+    assert_eq!(world.audits().len(), 1, "a cut-off turn is not judged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_reload_long_after_a_stop_takes_nothing_back() {
+    let (world, session) = a_goal_continued().await;
+    world.server_reloads_in(ms(510)).await;
+    world.passes(secs(30)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(session.continuations().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn r46_a_late_trace_of_the_stop_that_was_gone_over_pauses_nothing() {
     let (world, session) = a_goal_at_work().await;
     session.user_aborts();

@@ -382,13 +382,18 @@ impl World {
 
     /// The server reloads its folder: every turn is stopped, and it says so within 14 ms.
     pub async fn server_reloads(&self) {
+        self.server_reloads_in(Duration::from_millis(14)).await;
+    }
+
+    /// The server reloads its folder and takes so long between stopping the turns and saying so.
+    pub async fn server_reloads_in(&self, takes: Duration) {
         let ids: Vec<SessionId> = self.inner.server.lock().rooms.keys().cloned().collect();
         for id in ids {
             if self.inner.server.lock().presence(&id).is_some() {
                 self.inner.server.abort(&id);
             }
         }
-        self.passes(Duration::from_millis(14)).await;
+        self.passes(takes).await;
         self.inner.server.lock().emit(&ServerEvent::Disposed {
             directory: Some(FOLDER.to_owned()),
         });
