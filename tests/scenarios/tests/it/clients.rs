@@ -144,6 +144,24 @@ async fn x17_a_goal_that_another_program_continued_meanwhile_is_left_to_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r6_a_goal_of_another_id_is_not_written_although_all_else_is_the_same() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Session, Fault::slow(ms(500)));
+    world.forgets_calls();
+    world.until(|world| world.count(Call::Session) == 1).await;
+    // Not stamped anew: clients have clocks of their own.
+    session.client_writes(|metadata| metadata["openchamber"]["goal"]["id"] = json!("another"));
+    let replaced = session.metadata();
+    world.passes(secs(5)).await;
+    assert_eq!(session.metadata(), replaced);
+    assert_eq!(world.count(Call::Prompt), 0);
+    until_continued(&world, &session, 1).await;
+    assert_eq!(world.audits()[1].goal.as_str(), "another");
+}
+
+#[tokio::test(start_paused = true)]
 async fn x11_a_fork_carries_its_goal_without_pursuing_it() {
     for known in [false, true] {
         let (world, session) = a_goal_continued().await;

@@ -279,6 +279,35 @@ async fn x8_an_edit_during_the_audit_drops_its_verdict_and_stops_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x8_a_pause_while_a_verdict_is_about_to_be_written_drops_it() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("all of it");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Messages, Fault::slow_answer(secs(3)));
+    world.forgets_calls();
+    world.until(|world| world.count(Call::Messages) == 1).await;
+    let paused = world.engine().pause(session.id()).await.unwrap();
+    assert_eq!(paused.view.goal.status, Status::Paused);
+    world.passes(secs(600)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(world.notices(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_verdict_over_a_message_that_nobody_heard_ends_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("all of it");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.until(|world| world.audits().len() == 1).await;
+    session.turns_unheard("and the docs?", "they are to be built yet");
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(world.audits()[1].evidence.text, "they are to be built yet");
+    assert_eq!(world.notices(), []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn x8_a_cleared_goal_ends_everything() {
     let (world, session) = a_goal_at_work().await;
     session.assistant_finishes("half");
