@@ -79,6 +79,9 @@ pub(crate) fn run(workspace: &Workspace, options: &MutantsOptions) -> Result<Fin
     let finished = run.all(&mutants);
     // Also after a failure, and after Ctrl-C: no mutant is left behind, not even in the copy.
     run.tree.restore()?;
+    if matches!(finished, Ok(Finished::Stopped)) {
+        report::say("\nstopped; nothing runs on, and no mutant is left in the copy");
+    }
     finished
 }
 

@@ -17,8 +17,8 @@ use crate::workspace::{Failure, Result};
 /// How often a running program is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a program gets to end by itself.
-const GRACE: Duration = Duration::from_secs(5);
+/// What a program gets to end by itself: nextest gives its own tests ten seconds.
+const GRACE: Duration = Duration::from_secs(15);
 
 /// Ctrl-C and its relatives: from the start on they no longer end xtask by themselves.
 #[derive(Clone, Default)]

@@ -219,6 +219,34 @@ async fn h28_a_second_engine_is_passive_and_takes_over_when_the_first_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn h28_a_driver_that_lost_its_lease_while_the_computer_slept_stops() {
+    let (world, session) = a_goal_at_work().await;
+    world.passes(secs(2)).await;
+    let second = world.engine_starts().await;
+    // Heartbeats come every five seconds: the first has just written its own, the second is next.
+    world.passes(secs(4)).await;
+    world.clock_jumps(60_000);
+    world.passes(secs(10)).await;
+    let drivers: Vec<(usize, bool)> = world
+        .updates()
+        .into_iter()
+        .filter_map(|(engine, update)| {
+            let UpdateKind::Driver(driver) = update.kind else {
+                return None;
+            };
+            Some((engine, driver == DriverState::Driving))
+        })
+        .collect();
+    assert_eq!(drivers, [(second, true), (1, false)]);
+    session.assistant_finishes("half");
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.continuations()[0].engine, second);
+    assert_eq!(world.audits().len(), 1);
+    world.passes(secs(600)).await;
+    assert_eq!(world.count(Call::Prompt), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn h28_a_pause_through_the_passive_engine_works() {
     let (world, session) = a_goal_at_work().await;
     world.engine_starts().await;
