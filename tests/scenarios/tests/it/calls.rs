@@ -206,6 +206,20 @@ async fn x18_a_server_killed_right_after_the_204_runs_our_prompt_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x18_an_idle_behind_a_broken_stream_proves_no_stop() {
+    let (world, session) = an_audited_goal().await;
+    world.next(Call::Prompt, Fault::stored_only());
+    world.until(|world| world.count(Call::Prompt) == 1).await;
+    world.passes(secs(10)).await;
+    world.stream_breaks();
+    world.stream_returns();
+    session.repeats_status();
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(world.count(Call::Prompt), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn x18_our_prompt_stopped_before_anything_answered_pauses() {
     let (world, session) = an_audited_goal().await;
     world.aborts_catch_fresh_prompts();

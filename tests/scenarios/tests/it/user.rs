@@ -30,6 +30,21 @@ async fn r42_a_stop_pauses_at_once_and_raises_no_notice() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r42_a_stop_while_the_prompt_is_on_the_wire_pauses_right_after_it() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Prompt, Fault::slow_answer(secs(2)));
+    world.until(|_| session.continuations().len() == 1).await;
+    world.passes(ms(200)).await;
+    assert!(session.is_busy());
+    session.user_aborts();
+    world.passes(secs(5)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    world.passes(secs(600)).await;
+    assert_eq!(world.count(Call::Prompt), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn r43_a_stop_that_was_missed_pauses_at_the_next_look() {
     let (world, session) = a_goal_at_work().await;
     world.stream_breaks();
@@ -111,6 +126,29 @@ async fn x12_a_resume_of_another_client_found_at_the_start_grants_nothing_over_a
     world.passes(secs(60)).await;
     assert_eq!(session.the_goal().status, Status::Paused);
     assert_eq!(session.continuations(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_resume_while_the_session_works_goes_over_no_stop_of_that_turn() {
+    for heard in [true, false] {
+        let (world, session) = a_goal_at_work().await;
+        session.user_aborts();
+        world.passes(secs(1)).await;
+        let _ = session.user_says("try it once more");
+        world.passes(secs(1)).await;
+        world.engine().resume(session.id(), None).await.unwrap();
+        if !heard {
+            world.stream_breaks();
+        }
+        session.user_aborts();
+        world.passes(secs(2)).await;
+        if !heard {
+            world.stream_returns();
+        }
+        world.passes(secs(600)).await;
+        assert_eq!(session.the_goal().status, Status::Paused, "heard: {heard}");
+        assert_eq!(session.continuations(), [], "heard: {heard}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -503,6 +541,22 @@ async fn x8_a_prompt_that_arrives_long_after_a_pause_is_stopped() {
         assert_eq!(session.continuations().len(), 1, "{during:?}");
         assert_eq!(session.the_goal().status, Status::Paused, "{during:?}");
         assert!(!session.is_busy(), "{during:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_goal_marked_complete_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    for fault in [Fault::slow(secs(2)), Fault::slow_answer(secs(2))] {
+        let (world, session) = a_goal_at_work().await;
+        session.assistant_finishes("half");
+        world.next(Call::Prompt, fault.clone());
+        world.until(|world| world.count(Call::Prompt) == 1).await;
+        world.passes(ms(20)).await;
+        world.engine().complete(session.id()).await.unwrap();
+        world.passes(secs(60)).await;
+        assert_eq!(session.the_goal().status, Status::Complete, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+        assert_eq!(world.count(Call::Prompt), 1, "{fault:?}");
     }
 }
 
