@@ -13,6 +13,8 @@ pub(crate) enum Invocation {
     Demo,
     /// Run the checks.
     Test(TestOptions),
+    /// Look whether the tests notice defects.
+    Mutants(MutantsOptions),
 }
 
 /// Options of `cargo xtask test`.
@@ -24,15 +26,25 @@ pub(crate) struct TestOptions {
     pub(crate) opencode: Option<String>,
 }
 
+/// Options of `cargo xtask mutants`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct MutantsOptions {
+    /// Mutants to run, with or without their number; empty means all.
+    pub(crate) only: Vec<String>,
+    /// Show what there is, and run nothing.
+    pub(crate) list: bool,
+}
+
 const GENERAL: &str = "\
 The project's own commands. Each one fetches by itself what it needs.
 
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  demo    Watch a goal being pursued by the real OpenCode, with a script as its model
-  setup   Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
-  test    Run every check: format, lints, docs, licences, tests layer by layer
+  demo     Watch a goal being pursued by the real OpenCode, with a script as its model
+  setup    Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
+  test     Run every check: format, lints, docs, licences, tests layer by layer
+  mutants  Put defects into a copy of the sources, and see the tests notice each of them
 
 `cargo xtask <COMMAND> --help` tells more about one of them.";
 
@@ -77,6 +89,23 @@ Exit codes: 0 all passed, 1 a step failed, 2 the command line makes no sense.
 Steps, in their order:
 ";
 
+const MUTANTS: &str = "\
+Put defects into a copy of the sources, one at a time, and see the tests notice each of them.
+A defect that no test notices fails the command, and so does one that no longer applies.
+
+Usage: cargo xtask mutants [OPTIONS]
+
+Options:
+  --only NAME  Run only this mutant (may be given more than once)
+  --list       Show the mutants and the tests that must notice, and run nothing
+  -h, --help   Show this help
+
+The mutants lie in xtask/mutants, one file each. They are applied to a copy in target/mutants and
+built there; your own sources are never touched. The first run builds all dependencies once more.
+
+Exit codes: 0 all were caught, 1 one was not, 2 the command line makes no sense, 130 stopped by
+Ctrl-C.";
+
 /// Reads the words after `cargo xtask`.
 ///
 /// # Errors
@@ -92,6 +121,8 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Invocation, S
         Some("setup") => alone(&words, Invocation::Setup),
         Some("test") if wants_help => Ok(Invocation::Help(test_help())),
         Some("test") => test_options(&words[1..]).map(Invocation::Test),
+        Some("mutants") if wants_help => Ok(Invocation::Help(MUTANTS.to_owned())),
+        Some("mutants") => mutants_options(&words[1..]).map(Invocation::Mutants),
         Some(word) => Err(format!("There is no command `{word}`.")),
     }
 }
@@ -122,6 +153,24 @@ fn test_options(words: &[String]) -> Result<TestOptions, String> {
             options.only.push(known_step(value)?);
         } else {
             options.opencode = Some(plain_version(value)?);
+        }
+    }
+    Ok(options)
+}
+
+fn mutants_options(words: &[String]) -> Result<MutantsOptions, String> {
+    let mut options = MutantsOptions::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match (word.as_str(), word.strip_prefix("--only=")) {
+            ("--list", _) => options.list = true,
+            ("--only", _) => {
+                let name = rest.next().filter(|name| !name.starts_with('-'));
+                let name = name.ok_or_else(|| "`--only` needs a value.".to_owned())?;
+                options.only.push(name.clone());
+            }
+            (_, Some(name)) => options.only.push(name.to_owned()),
+            (_, None) => return Err(format!("`mutants` has no option `{word}`.")),
         }
     }
     Ok(options)
@@ -215,6 +264,20 @@ mod tests {
     }
 
     #[test]
+    fn options_of_mutants_are_read_in_both_spellings() {
+        let expected = MutantsOptions {
+            only: vec!["a".to_owned(), "b".to_owned()],
+            list: true,
+        };
+        assert_eq!(
+            read("mutants --only a --only=b --list"),
+            Ok(Invocation::Mutants(expected))
+        );
+        let help = Ok(Invocation::Help(MUTANTS.to_owned()));
+        assert_eq!(read("mutants --help"), help);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_named() {
         let cases = [
             ("dance", "`dance`"),
@@ -225,6 +288,9 @@ mod tests {
             ("test --only nowhere", "`nowhere`"),
             ("test --opencode ../x", "`../x`"),
             ("test --opencode --only", "`--only`"),
+            ("mutants --fast", "`--fast`"),
+            ("mutants --only", "needs a value"),
+            ("mutants --only --list", "needs a value"),
         ];
         for (line, named) in cases {
             let problem = read(line).unwrap_err();

@@ -2,10 +2,12 @@
 //!
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
-//! them, [`demo`] starts the demo, [`report`] is all that is printed.
+//! them, [`demo`] starts the demo, [`mutants`] puts the tests to the test, [`report`] is all
+//! that is printed.
 
 mod args;
 mod demo;
+mod mutants;
 mod report;
 mod setup;
 mod steps;
@@ -15,10 +17,14 @@ mod workspace;
 use std::process::ExitCode;
 
 use crate::args::Invocation;
+use crate::mutants::Finished;
 use crate::workspace::Workspace;
 
 /// Exit code for a command line that makes no sense; a failed step gives 1.
 const EXIT_USAGE: u8 = 2;
+
+/// Exit code of a program that Ctrl-C stopped.
+const EXIT_STOPPED: u8 = 130;
 
 fn main() -> ExitCode {
     let invocation = match args::parse(std::env::args().skip(1)) {
@@ -37,6 +43,11 @@ fn main() -> ExitCode {
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Test(options) => test::run(&workspace, &options),
+        Invocation::Mutants(options) => match mutants::run(&workspace, &options) {
+            Ok(Finished::Stopped) => return ExitCode::from(EXIT_STOPPED),
+            Ok(Finished::Caught) => Ok(()),
+            Err(failure) => Err(failure),
+        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -608,10 +608,13 @@ impl Supervisor {
             Ok(false) => {
                 self.fence = None;
                 self.stop_actors();
+                // Who drives instead is told by this.
                 self.hold_lease().await;
-                self.shared.tell(UpdateKind::Driver(self.state()));
-                if self.fence.is_some() && self.connected {
-                    self.recover().await;
+                if self.fence.is_some() {
+                    self.shared.tell(UpdateKind::Driver(DriverState::Driving));
+                    if self.connected {
+                        self.recover().await;
+                    }
                 }
             }
             Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),

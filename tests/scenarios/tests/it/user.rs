@@ -35,6 +35,21 @@ async fn r42_a_stop_pauses_at_once_and_raises_no_notice() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r42_a_stop_while_the_prompt_is_on_the_wire_pauses_right_after_it() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Prompt, Fault::slow_answer(secs(2)));
+    world.until(|_| session.continuations().len() == 1).await;
+    world.passes(ms(200)).await;
+    assert!(session.is_busy());
+    session.user_aborts();
+    world.passes(secs(5)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    world.passes(secs(600)).await;
+    assert_eq!(world.count(Call::Prompt), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn r43_a_stop_that_was_missed_pauses_at_the_next_look() {
     let (world, session) = a_goal_at_work().await;
     world.stream_breaks();
@@ -116,6 +131,29 @@ async fn x12_a_resume_of_another_client_found_at_the_start_grants_nothing_over_a
     world.passes(secs(60)).await;
     assert_eq!(session.the_goal().status, Status::Paused);
     assert_eq!(session.continuations(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_resume_while_the_session_works_goes_over_no_stop_of_that_turn() {
+    for heard in [true, false] {
+        let (world, session) = a_goal_at_work().await;
+        session.user_aborts();
+        world.passes(secs(1)).await;
+        let _ = session.user_says("try it once more");
+        world.passes(secs(1)).await;
+        world.engine().resume(session.id(), None).await.unwrap();
+        if !heard {
+            world.stream_breaks();
+        }
+        session.user_aborts();
+        world.passes(secs(2)).await;
+        if !heard {
+            world.stream_returns();
+        }
+        world.passes(secs(600)).await;
+        assert_eq!(session.the_goal().status, Status::Paused, "heard: {heard}");
+        assert_eq!(session.continuations(), [], "heard: {heard}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -258,6 +296,35 @@ async fn x8_an_edit_during_the_audit_drops_its_verdict_and_stops_nothing() {
         "make the tests pass, and the docs build"
     );
     assert_eq!(world.count(Call::Abort), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_pause_while_a_verdict_is_about_to_be_written_drops_it() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("all of it");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Messages, Fault::slow_answer(secs(3)));
+    world.forgets_calls();
+    world.until(|world| world.count(Call::Messages) == 1).await;
+    let paused = world.engine().pause(session.id()).await.unwrap();
+    assert_eq!(paused.view.goal.status, Status::Paused);
+    world.passes(secs(600)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(world.notices(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_verdict_over_a_message_that_nobody_heard_ends_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("all of it");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.until(|world| world.audits().len() == 1).await;
+    session.turns_unheard("and the docs?", "they are to be built yet");
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(world.audits()[1].evidence.text, "they are to be built yet");
+    assert_eq!(world.notices(), []);
 }
 
 #[tokio::test(start_paused = true)]
@@ -627,6 +694,18 @@ async fn x8_a_prompt_that_arrives_during_the_command_that_pauses_is_stopped() {
     assert_eq!(session.continuations().len(), 1);
     assert_eq!(session.the_goal().status, Status::Paused);
     assert!(!session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_goal_marked_complete_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    for fault in [Fault::slow(secs(2)), Fault::slow_answer(secs(2))] {
+        let (world, session) = a_prompt_on_the_wire(fault.clone()).await;
+        world.engine().complete(session.id()).await.unwrap();
+        world.passes(secs(60)).await;
+        assert_eq!(session.the_goal().status, Status::Complete, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+        assert_eq!(world.count(Call::Prompt), 1, "{fault:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -361,9 +361,16 @@ impl Session {
     /// The agent starts a sub-agent, which works.
     #[must_use]
     pub fn starts_subagent(&self, name: &str) -> Session {
+        let folder = self.state(|state, id| state.room(id).directory.clone());
+        self.starts_subagent_in(name, &folder)
+    }
+
+    /// The agent starts a sub-agent, which works in `folder`.
+    #[must_use]
+    pub fn starts_subagent_in(&self, name: &str, folder: &str) -> Session {
         let id = SessionId::new(format!("ses_{name}"));
         self.state(|state, parent| {
-            let mut room = state.new_room(name, &state.room(parent).directory);
+            let mut room = state.new_room(name, folder);
             room.parent = Some(parent.clone());
             state.create(&id, room);
         });
