@@ -2,12 +2,13 @@
 //!
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
-//! them, [`demo`] starts the demo, [`report`] is all that is printed.
+//! them, [`demo`] starts the demo, [`simulate`] the simulation, [`report`] is all that is printed.
 
 mod args;
 mod demo;
 mod report;
 mod setup;
+mod simulate;
 mod steps;
 mod test;
 mod workspace;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         }
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
+        Invocation::Simulate(options) => simulate::run(&workspace, &options),
         Invocation::Test(options) => test::run(&workspace, &options),
     };
     match outcome {
