@@ -167,8 +167,8 @@ impl Store {
         Self::with(connection, health)
     }
 
-    /// The same, shared by every connection of this process to `file:NAME?mode=memory&cache=shared`,
-    /// for whoever wants to stand in its way.
+    /// The same, shared by all connections of this process to
+    /// `file:NAME?mode=memory&cache=shared`, for whoever wants to stand in its way.
     #[must_use]
     pub fn in_shared_memory(name: &str, why: &str) -> Self {
         let (connection, health) = open::in_shared_memory(name, why.to_owned());

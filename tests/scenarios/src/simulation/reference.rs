@@ -169,6 +169,8 @@ pub(super) struct Reference {
     /// When somebody wanted the goal to go on, or another goal.
     grants: Vec<Duration>,
     asked: BTreeMap<Wish, Duration>,
+    /// Wishes to go on that are not answered yet.
+    on_their_way: Vec<Wish>,
     /// Continuations that were written down, and those that were sent.
     written_down: usize,
     sent: BTreeSet<MessageId>,
@@ -209,6 +211,7 @@ impl Reference {
             said: Duration::ZERO,
             grants: Vec::new(),
             asked: BTreeMap::new(),
+            on_their_way: Vec::new(),
             written_down: 0,
             sent: BTreeSet::new(),
             first_messages: BTreeSet::new(),
@@ -283,7 +286,10 @@ impl Reference {
             }
             (What::Asked(wish), _) => self.is_asked(at, *wish),
             (What::Answered(wish, status), engine) => self.is_answered(at, *wish, *status, engine),
-            (What::Stopped, _) => self.stopped_turn = Some(at),
+            // A wish to go on that is on its way may come behind it.
+            (What::Stopped, _) => {
+                self.stopped_turn = self.on_their_way.is_empty().then_some(at);
+            }
             (What::Said, _) => {
                 self.said = at;
                 self.stopped_turn = None;
@@ -309,7 +315,8 @@ impl Reference {
         let (read_at, base) = read.unwrap_or((at, before.cloned()));
         let (old, new) = (self.texts.seen(before), self.texts.seen(after));
         let base = self.texts.seen(base.as_ref());
-        let restores = self.restores(at, &new);
+        // What is written as it stands harms nobody.
+        let restores = before == after || self.restores(at, &new);
         if new.foreign != base.foreign && !restores {
             let how = format!("{} became {}", base.foreign, new.foreign);
             self.breach(Law::ForeignSurvives, how);
@@ -496,6 +503,7 @@ impl Reference {
         match wish {
             Wish::Resume | Wish::Edit | Wish::Start => {
                 self.grants.push(at);
+                self.on_their_way.push(wish);
                 self.halted = None;
                 self.stopped_turn = None;
                 self.overrun = None;
@@ -512,6 +520,9 @@ impl Reference {
         status: Option<Status>,
         engine: Option<usize>,
     ) {
+        if let Some(place) = self.on_their_way.iter().position(|other| *other == wish) {
+            self.on_their_way.swap_remove(place);
+        }
         let stops = match wish {
             Wish::Pause => status == Some(Status::Paused),
             Wish::Clear => status.is_some(),
@@ -521,17 +532,10 @@ impl Reference {
         let since_then = self.grants.iter().any(|grant| *grant >= asked);
         // Only the engine that drives knows at once; others hear of it.
         let at_once = self.allows.alone && engine.is_some_and(|engine| engine > 0);
-        if stops && !since_then && !self.unsure(asked) {
+        if stops && !since_then && self.on_their_way.is_empty() {
             let holds = if at_once { at } else { at + self.allows.slack };
             self.halted = Some((asked, holds));
         }
-    }
-
-    /// A wish to go on that was asked for before may still be on its way.
-    fn unsure(&self, asked: Duration) -> bool {
-        self.grants
-            .iter()
-            .any(|grant| asked.saturating_sub(*grant) <= PATIENT * 2)
     }
 }
 
