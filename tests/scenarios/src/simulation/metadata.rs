@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use goal_core::goal::{GoalId, Status};
+use goal_core::goal::{GoalId, RESUMED, Status};
 use serde_json::Value;
 
 /// The field of another client within the goal.
@@ -53,6 +53,11 @@ impl Seen {
             goal,
             foreign,
         }
+    }
+
+    /// Somebody asked for it to go on, and no continuation went out since.
+    pub(super) fn resumed(&self) -> bool {
+        self.goal["statusReason"].as_str() == Some(RESUMED)
     }
 
     /// The goal's id; `None` if there is no goal.

@@ -121,11 +121,6 @@ impl Tolerance {
             steady: !play.steps.iter().any(jumps),
         }
     }
-
-    /// Whether nothing but people and clients disturbs the engine.
-    pub(super) fn is_clean(self) -> bool {
-        self.clean
-    }
 }
 
 /// A look at the whole.
@@ -169,6 +164,9 @@ pub(super) struct Reference {
     /// When somebody wanted the goal to go on, or another goal.
     grants: Vec<Duration>,
     asked: BTreeMap<Wish, Duration>,
+    open_wishes: u32,
+    /// The write of a wish ran over one that another client made behind its reading.
+    siblings_run_over: bool,
     /// Wishes to go on that are not answered yet.
     on_their_way: Vec<Wish>,
     /// Continuations that were written down, and those that were sent.
@@ -211,6 +209,8 @@ impl Reference {
             said: Duration::ZERO,
             grants: Vec::new(),
             asked: BTreeMap::new(),
+            open_wishes: 0,
+            siblings_run_over: false,
             on_their_way: Vec::new(),
             written_down: 0,
             sent: BTreeSet::new(),
@@ -236,6 +236,12 @@ impl Reference {
     /// The engine with this number works on the other machine.
     pub(super) fn is_elsewhere(&mut self, engine: usize) {
         self.elsewhere.insert(engine);
+    }
+
+    /// Whether all that others keep beside the goal has to be there in the end. A wish's own write
+    /// has nobody who hears what it ran over.
+    pub(super) fn siblings_hold(&self) -> bool {
+        self.allows.clean && !self.siblings_run_over
     }
 
     /// The server was killed: what it was about to tell of a stop is lost with it.
@@ -351,12 +357,17 @@ impl Reference {
         {
             self.overrun = Some((id.clone(), at));
         }
+        self.siblings_run_over |= old.foreign != new.foreign && self.open_wishes > 0;
         self.overwritten.push((at, before.cloned()));
         if let Some(first) = &new.first_message {
             self.first_messages.insert(first.clone());
         }
         if new.step.is_some() && new.step != old.step {
             self.written_down += 1;
+        }
+        // A wish to go on is no longer on its way once it is written.
+        if new.resumed() && new.stamp != base.stamp && !self.on_their_way.is_empty() {
+            self.on_their_way.remove(0);
         }
         self.counts_ending(engine, &base, &new);
         self.follows(at, &old, &new);
@@ -500,6 +511,7 @@ impl Reference {
 
     fn is_asked(&mut self, at: Duration, wish: Wish) {
         self.asked.insert(wish, at);
+        self.open_wishes += 1;
         match wish {
             Wish::Resume | Wish::Edit | Wish::Start => {
                 self.grants.push(at);
@@ -520,6 +532,7 @@ impl Reference {
         status: Option<Status>,
         engine: Option<usize>,
     ) {
+        self.open_wishes = self.open_wishes.saturating_sub(1);
         if let Some(place) = self.on_their_way.iter().position(|other| *other == wish) {
             self.on_their_way.swap_remove(place);
         }

@@ -85,8 +85,6 @@ struct Scene {
     log: Vec<String>,
     /// The value that a client wrote last beside the goal.
     pins: u64,
-    /// Writes of siblings cannot get lost in this play.
-    pins_hold: bool,
     children: Vec<Session>,
     forks: usize,
     asking: bool,
@@ -111,7 +109,6 @@ impl Scene {
         let tolerance = Tolerance::of(play);
         let mut scene = Self {
             reference: Reference::new(session.id().as_str(), tolerance),
-            pins_hold: tolerance.is_clean(),
             world,
             session,
             log: Vec::new(),
@@ -361,6 +358,8 @@ impl Scene {
 
     fn judges(&mut self, calm: bool) {
         for fact in self.world.facts() {
+                eprintln!("{fact:?}");
+            }
             self.reference.hears(&fact);
         }
         let look = Look {
@@ -483,7 +482,7 @@ impl Scene {
             self.reference.breach(Law::ForeignSurvives, how);
         }
         let pins = metadata["pins"].as_u64().unwrap_or_default();
-        if self.pins_hold && pins != self.pins {
+        if self.reference.siblings_hold() && pins != self.pins {
             let how = format!("pins are {pins}, not {}", self.pins);
             self.reference.breach(Law::ForeignSurvives, how);
         }
