@@ -358,8 +358,6 @@ impl Scene {
 
     fn judges(&mut self, calm: bool) {
         for fact in self.world.facts() {
-                eprintln!("{fact:?}");
-            }
             self.reference.hears(&fact);
         }
         let look = Look {
