@@ -62,7 +62,8 @@ fn kept_cases_hold() {
 #[tokio::test(start_paused = true)]
 async fn a_database_that_is_locked_or_damaged_refuses_notices() {
     let world = World::new();
-    let pending = || world.command().store.withdraw_notice(1);
+    let store = world.command().store;
+    let pending = || store.withdraw_notice(1);
     assert!(pending().await.is_ok());
     world.database_is_locked();
     assert!(matches!(pending().await, Err(StoreError::Busy)));
