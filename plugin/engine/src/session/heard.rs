@@ -55,6 +55,10 @@ impl Actor {
                 }
             }
             Msg::Intent(intent) => {
+                if matches!(intent, Intent::Pause(_)) {
+                    // No reload undoes a pause that the user wants, too (X12).
+                    self.stopped_at = None;
+                }
                 if matches!(self.work, Work::Acting(_)) {
                     self.abort_after_asked |= matches!(intent, Intent::Complete(_));
                     self.live.halt();
