@@ -339,7 +339,9 @@ impl Reference {
             let how = format!("from {} to {}", base.used, new.used);
             self.breach(Law::TokensNeverFall, how);
         }
-        if self.allows.alone && engine > 0 && new.id() == old.id() && new.used < old.used {
+        // What is put back counts as it did before it was run over.
+        let lone = self.allows.alone && engine > 0 && !restores;
+        if lone && new.id() == old.id() && new.used < old.used {
             let how = format!("from the stored {} to {}", old.used, new.used);
             self.breach(Law::TokensNeverFall, how);
         }
