@@ -30,7 +30,14 @@ pub fn play_of(seed: u64) -> Play {
             // Several things within a second.
             hurried = 3 + chance.of(5);
         }
-        steps.push(weights.step(&mut chance));
+        let step = weights.step(&mut chance);
+        let interjects = matches!(step, Step::Until(_)) && chance.of(2) == 0;
+        steps.push(step);
+        if interjects {
+            // Between two calls of one cycle.
+            steps.push(Step::Pass(chance.of(8)));
+            steps.push(weights.interjection(&mut chance));
+        }
         let pause = pause(&mut chance, hurried > 0);
         if pause > 0 {
             steps.push(Step::Pass(pause));
@@ -91,6 +98,15 @@ impl Weights {
             auditor,
             database,
             rival: u64::from(chance.of(5) == 0),
+        }
+    }
+
+    /// Somebody wants something else at this moment.
+    fn interjection(&self, chance: &mut Chance) -> Step {
+        if chance.of(self.user + self.client + 1) < self.client {
+            client(chance)
+        } else {
+            user(chance)
         }
     }
 

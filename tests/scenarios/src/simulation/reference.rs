@@ -150,6 +150,8 @@ pub(super) struct Reference {
     texts: Texts,
     /// What each engine read last, and when.
     read: BTreeMap<usize, (Duration, Option<Arc<str>>)>,
+    /// How often each engine read each goal.
+    looked_at: BTreeMap<(usize, GoalId), u32>,
     /// Metadata that was written over by an engine, with when.
     overwritten: Vec<(Duration, Option<Arc<str>>)>,
     /// A goal that an engine ran over and has to put back: its id, and since when.
@@ -201,6 +203,7 @@ impl Reference {
             breaches: Vec::new(),
             texts: Texts::default(),
             read: BTreeMap::new(),
+            looked_at: BTreeMap::new(),
             overwritten: Vec::new(),
             overrun: None,
             inactive: None,
@@ -273,7 +276,7 @@ impl Reference {
                 }
             }
             (What::Read(metadata), Some(engine)) => {
-                self.read.insert(engine, (at, metadata.clone()));
+                self.is_read(at, engine, metadata.as_ref());
             }
             (What::Wrote { before, after }, Some(engine)) => {
                 self.engine_writes(at, engine, before.as_ref(), after.as_ref());
@@ -310,6 +313,27 @@ impl Reference {
 
 /// Writes.
 impl Reference {
+    fn is_read(&mut self, at: Duration, engine: usize, metadata: Option<&Arc<str>>) {
+        if let Some(id) = self.texts.seen(metadata).id().cloned() {
+            *self.looked_at.entry((engine, id)).or_default() += 1;
+        }
+        self.read.insert(engine, (at, metadata.cloned()));
+    }
+
+    /// What an engine settles or continues it has looked at to decide, and once more to write.
+    fn decided_on_this(&mut self, engine: usize, base: &Seen, new: &Seen) {
+        let Some(id) = new.id().filter(|_| engine > 0 && self.open_wishes == 0) else {
+            return;
+        };
+        let goes_on = new.step.is_some() && new.step != base.step;
+        let ends = new.status.and_then(code_of).is_some() && new.status != base.status;
+        let looks = self.looked_at.get(&(engine, id.clone())).copied();
+        if (goes_on || ends) && looks.unwrap_or_default() < 2 {
+            let how = format!("{id} was written by a decision on another goal");
+            self.breach(Law::OwnGoalOnly, how);
+        }
+    }
+
     fn engine_writes(
         &mut self,
         at: Duration,
@@ -323,6 +347,9 @@ impl Reference {
         let base = self.texts.seen(base.as_ref());
         // What is written as it stands harms nobody.
         let restores = before == after || self.restores(at, &new);
+        if !restores {
+            self.decided_on_this(engine, &base, &new);
+        }
         if new.foreign != base.foreign && !restores {
             let how = format!("{} became {}", base.foreign, new.foreign);
             self.breach(Law::ForeignSurvives, how);
@@ -583,9 +610,10 @@ impl Reference {
 
     /// A turn of ours that began after a stop, or goes on after a confirmed one, is ended.
     fn stop_stops(&mut self, look: &Look) {
-        let Some(prompt) = look.works_on.as_ref().filter(|id| self.sent.contains(*id)) else {
+        let Some(prompt) = look.works_on.as_ref() else {
             return;
         };
+        let ours = self.sent.contains(prompt);
         let answers = |sequel: &&Sequel| sequel.answers.as_ref() == Some(prompt);
         let Some(begun) = look.sequence.iter().find(answers).map(|first| first.at) else {
             return;
@@ -593,13 +621,15 @@ impl Reference {
         if !self.allows.clean || self.said + PATIENT > look.at || self.killed > Duration::ZERO {
             return;
         }
+        // A goal that was paused before is paused: nothing is done for it.
+        let paused_then = |asked| self.inactive.is_some_and(|since| since >= asked);
         let late = |since: Duration| since + Duration::from_secs(12) < look.at;
         let began_later = self
             .inactive
-            .is_some_and(|since| since + Duration::from_millis(5) < begun && late(begun));
+            .is_some_and(|since| since + Duration::from_millis(5) < begun && late(begun) && ours);
         let goes_on = self
             .halted
-            .is_some_and(|(asked, since)| begun < asked && late(since));
+            .is_some_and(|(asked, since)| begun < asked && late(since) && paused_then(asked));
         if began_later || goes_on {
             let how = format!("{prompt} is still worked on at {:?}", look.at);
             self.breach(Law::StopStops, how);
