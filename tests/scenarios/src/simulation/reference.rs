@@ -14,7 +14,7 @@ use serde_json::Value;
 use testkit::world::{Fact, Sequel, What, Wish};
 
 use super::metadata::{Seen, Texts};
-use super::steps::{Line, Play, Step};
+use super::steps::{Line, Play, Step, User};
 
 /// Something that must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(super) struct Tolerance {
     alone: bool,
     /// Events get lost on a stream that does not break.
     losses: bool,
+    /// The user takes messages back.
+    reverts: bool,
     /// Notices may be told again after a restart.
     database: bool,
     /// The wall clocks do not jump.
@@ -114,6 +116,10 @@ impl Tolerance {
                 .steps
                 .iter()
                 .any(|step| matches!(step, Step::Line(Line::Loses(_)))),
+            reverts: play
+                .steps
+                .iter()
+                .any(|step| matches!(step, Step::User(User::Reverts(_)))),
             database: play
                 .steps
                 .iter()
@@ -596,15 +602,21 @@ impl Reference {
     }
 
     fn one_continuation(&mut self, sequence: &[Sequel]) {
-        for pair in sequence.windows(2) {
+        let mut broken = Vec::new();
+        // What a revert cut out parted them.
+        let pairs = sequence.windows(2).filter(|_| !self.allows.reverts);
+        for pair in pairs {
             let [first, second] = pair else { continue };
             let ours =
                 |sequel: &Sequel| sequel.engine.is_some() && self.sent.contains(&sequel.message);
             let asked = |grant: &Duration| first.at <= *grant + PATIENT && *grant <= second.at;
             if ours(first) && ours(second) && !self.grants.iter().any(asked) {
                 let how = format!("{} and {}", first.message, second.message);
-                self.breach(Law::OneContinuation, how);
+                broken.push(how);
             }
+        }
+        for how in broken {
+            self.breach(Law::OneContinuation, how);
         }
     }
 
@@ -654,7 +666,8 @@ impl Reference {
             self.phase = None;
             self.idle_since = None;
             self.stuck_since = None;
-            if active && look.calm && self.lasts(self.calm_since, look.at, RECHECK) {
+            let lost = self.allows.losses;
+            if active && !lost && look.calm && self.lasts(self.calm_since, look.at, RECHECK) {
                 self.breach(Law::Moves, "the engine does not show the goal");
             }
             return;

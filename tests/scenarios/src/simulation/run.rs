@@ -431,11 +431,11 @@ impl Scene {
         let stopped = self.status().is_some_and(Status::can_resume);
         let shown = self.world.shown(self.session.id());
         let why = shown.as_ref().map_or("", |view| view.why.as_str());
-        // An engine that missed an event for good may show a goal as it no longer is.
+        // An engine that missed an event for good may show a goal as it no longer is, or none.
         let waits = ["userPending", "stalled", "rewound", "needsClick"].contains(&why)
             || shown
                 .as_ref()
-                .is_some_and(|view| view.phase == Phase::Settled);
+                .is_none_or(|view| view.phase == Phase::Settled);
         if why == "noAssistantYet" {
             let _ = self.session.user_says("begin again");
         }

@@ -279,7 +279,10 @@ impl Sessions for Line {
                     let (server, id, prompt) = (server.clone(), id.clone(), prompt.clone());
                     tokio::spawn(async move {
                         tokio::time::sleep(by).await;
-                        server.prompt(&id, &prompt, Some(engine));
+                        // A server that was killed meanwhile never gets it.
+                        if server.lock().up {
+                            server.prompt(&id, &prompt, Some(engine));
+                        }
                     });
                 }
             }
