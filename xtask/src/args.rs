@@ -11,6 +11,8 @@ pub(crate) enum Invocation {
     Setup,
     /// Show a goal from its start to its end.
     Demo,
+    /// Play many seeds of the simulation.
+    Simulate(SimulateOptions),
     /// Run the checks.
     Test(TestOptions),
     /// Look whether the tests notice defects.
@@ -35,16 +37,29 @@ pub(crate) struct MutantsOptions {
     pub(crate) list: bool,
 }
 
+/// Options of `cargo xtask simulate`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SimulateOptions {
+    /// How many seeds are played.
+    pub(crate) seeds: u64,
+    /// The first of them; the others follow it.
+    pub(crate) seed: u64,
+}
+
+/// Some minutes on two cores.
+const SEEDS: u64 = 20_000;
+
 const GENERAL: &str = "\
 The project's own commands. Each one fetches by itself what it needs.
 
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  demo     Watch a goal being pursued by the real OpenCode, with a script as its model
-  setup    Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
-  test     Run every check: format, lints, docs, licences, tests layer by layer
-  mutants  Put defects into a copy of the sources, and see the tests notice each of them
+  demo      Watch a goal being pursued by the real OpenCode, with a script as its model
+  setup     Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
+  simulate  Play the loop through thousands of seeds of faults, and show what breaks it
+  test      Run every check: format, lints, docs, licences, tests layer by layer
+  mutants   Put defects into a copy of the sources, and see the tests notice each of them
 
 `cargo xtask <COMMAND> --help` tells more about one of them.";
 
@@ -72,6 +87,24 @@ Usage: cargo xtask setup
 - cargo-nextest and cargo-deny: used as found in a fitting version, else built once into
   target/tools
 - the crates of Cargo.lock, so that the licence check works offline";
+
+const SIMULATE: &str = "\
+Play the loop in memory through many seeds: a user, other clients, an auditor, a server and an
+event stream that fail, an engine that is killed. What breaks an invariant is shown in its
+shortest form, to be kept as a file in tests/scenarios/cases.
+
+Usage: cargo xtask simulate [OPTIONS]
+
+Options:
+  --seeds N   How many seeds to play [default: 20000]
+  --seed S    The first of them; with `--seeds 1` the only one [default: 0]
+  -h, --help  Show this help
+
+`cargo xtask test` plays 2,000 seeds that follow from the sources. Ctrl-C ends with what was
+found so far.
+
+Exit codes: 0 all went as it should, 1 something did not, 2 the command line makes no sense,
+130 stopped by Ctrl-C.";
 
 const TEST: &str = "\
 Run every check of the project, cheap ones first, and stop at the first that fails.
@@ -119,6 +152,8 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Invocation, S
         Some("demo") => alone(&words, Invocation::Demo),
         Some("setup") if wants_help => Ok(Invocation::Help(SETUP.to_owned())),
         Some("setup") => alone(&words, Invocation::Setup),
+        Some("simulate") if wants_help => Ok(Invocation::Help(SIMULATE.to_owned())),
+        Some("simulate") => simulate_options(&words[1..]).map(Invocation::Simulate),
         Some("test") if wants_help => Ok(Invocation::Help(test_help())),
         Some("test") => test_options(&words[1..]).map(Invocation::Test),
         Some("mutants") if wants_help => Ok(Invocation::Help(MUTANTS.to_owned())),
@@ -139,16 +174,11 @@ fn test_options(words: &[String]) -> Result<TestOptions, String> {
     let mut options = TestOptions::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
-        let (name, joined) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (word.as_str(), None),
-        };
+        let (name, joined) = named(word);
         if name != "--only" && name != "--opencode" {
             return Err(format!("`test` has no option `{word}`."));
         }
-        let value = joined
-            .or_else(|| rest.next().cloned())
-            .ok_or_else(|| format!("`{name}` needs a value."))?;
+        let value = value_of(name, joined, &mut rest)?;
         if name == "--only" {
             options.only.push(known_step(value)?);
         } else {
@@ -174,6 +204,49 @@ fn mutants_options(words: &[String]) -> Result<MutantsOptions, String> {
         }
     }
     Ok(options)
+}
+
+fn simulate_options(words: &[String]) -> Result<SimulateOptions, String> {
+    let mut options = SimulateOptions {
+        seeds: SEEDS,
+        seed: 0,
+    };
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (name, joined) = named(word);
+        let number = match name {
+            "--seeds" => &mut options.seeds,
+            "--seed" => &mut options.seed,
+            _ => return Err(format!("`simulate` has no option `{word}`.")),
+        };
+        let value = value_of(name, joined, &mut rest)?;
+        *number = value
+            .parse()
+            .map_err(|_| format!("`{name}` takes a whole number, but got `{value}`."))?;
+    }
+    if options.seeds == 0 {
+        return Err("`--seeds 0` plays nothing.".to_owned());
+    }
+    Ok(options)
+}
+
+/// An option's name, and its value if that stands behind a `=`.
+fn named(word: &str) -> (&str, Option<String>) {
+    match word.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (word, None),
+    }
+}
+
+/// An option's value: what stands behind the `=`, else the next word.
+fn value_of<'w>(
+    name: &str,
+    joined: Option<String>,
+    rest: &mut impl Iterator<Item = &'w String>,
+) -> Result<String, String> {
+    joined
+        .or_else(|| rest.next().cloned())
+        .ok_or_else(|| format!("`{name}` needs a value."))
 }
 
 fn known_step(name: String) -> Result<String, String> {
@@ -278,11 +351,31 @@ mod tests {
     }
 
     #[test]
+    fn options_of_simulate_are_read_in_both_spellings() {
+        let options = |seeds, seed| Ok(Invocation::Simulate(SimulateOptions { seeds, seed }));
+        assert_eq!(read("simulate"), options(SEEDS, 0));
+        assert_eq!(read("simulate --seeds 5 --seed=7"), options(5, 7));
+        assert_eq!(
+            read("simulate --seed 18446744073709551615"),
+            options(SEEDS, u64::MAX)
+        );
+        assert_eq!(
+            read("simulate --help"),
+            Ok(Invocation::Help(SIMULATE.to_owned()))
+        );
+    }
+
+    #[test]
     fn what_makes_no_sense_is_named() {
         let cases = [
             ("dance", "`dance`"),
             ("setup now", "`now`"),
             ("demo --fast", "`--fast`"),
+            ("simulate --fast", "`--fast`"),
+            ("simulate --seeds", "needs a value"),
+            ("simulate --seeds many", "`many`"),
+            ("simulate --seed=-1", "`-1`"),
+            ("simulate --seeds 0", "`--seeds 0`"),
             ("test --fast", "`--fast`"),
             ("test --only", "needs a value"),
             ("test --only nowhere", "`nowhere`"),

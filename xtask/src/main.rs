@@ -2,14 +2,15 @@
 //!
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
-//! them, [`demo`] starts the demo, [`mutants`] puts the tests to the test, [`report`] is all
-//! that is printed.
+//! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
+//! test, [`report`] is all that is printed.
 
 mod args;
 mod demo;
 mod mutants;
 mod report;
 mod setup;
+mod simulate;
 mod steps;
 mod test;
 mod workspace;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         }
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
+        Invocation::Simulate(options) => simulate::run(&workspace, &options),
         Invocation::Test(options) => test::run(&workspace, &options),
         Invocation::Mutants(options) => match mutants::run(&workspace, &options) {
             Ok(Finished::Stopped) => return ExitCode::from(EXIT_STOPPED),

@@ -39,6 +39,7 @@ pub mod host;
 pub mod server;
 mod to_wire;
 
+pub mod blocking;
 mod files;
 pub mod objectives;
 pub mod paths;

@@ -10,7 +10,7 @@ use goal_core::signal::{GoalMark, Signal};
 use goal_core::time::Wall;
 use goal_core::watch::Ended;
 
-use super::{Actor, Done, Msg, OWN_WRITES_MAX, SEEN_MAX, Work};
+use super::{Actor, Done, Intent, Msg, OWN_WRITES_MAX, SEEN_MAX, Work};
 use crate::act;
 use crate::ports::{Presence, ServerEvent, SessionRead};
 use crate::shared::Stance;
@@ -53,6 +53,10 @@ impl Actor {
                 }
             }
             Msg::Intent(intent) => {
+                if matches!(intent, Intent::Pause(_)) {
+                    // No reload undoes a pause that the user wants, too (X12).
+                    self.stopped_at = None;
+                }
                 if matches!(self.work, Work::Acting(_)) {
                     self.live.halt();
                 }
