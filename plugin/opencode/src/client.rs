@@ -160,9 +160,9 @@ impl Client {
     /// Waits until the server is healthy, trying again and again for at most `within`.
     ///
     /// # Errors
-    /// At once: [`Kind::Unauthorized`], [`Kind::NotOpenCode`], [`Kind::TooOld`] (before [`VERSION_MIN`], which
-    /// has no session metadata), or another refusal. After `within`: the failure of the last try,
-    /// [`Kind::Unreachable`], [`Kind::Timeout`] or [`Kind::Server`].
+    /// At once: [`Kind::Unauthorized`], [`Kind::NotOpenCode`], [`Kind::TooOld`] (before
+    /// [`VERSION_MIN`], which has no session metadata), or another refusal. After `within`: the
+    /// failure of the last try, [`Kind::Unreachable`], [`Kind::Timeout`] or [`Kind::Server`].
     pub async fn connect(&self, within: Duration) -> Result<Health, Error> {
         self.probe(within, /*waits*/ true).await
     }
