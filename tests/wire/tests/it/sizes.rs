@@ -1,0 +1,68 @@
+//! Large things: they are read within bounds and written back whole.
+
+use std::time::Duration;
+
+use goal_core::limits::Limits;
+use testkit::fake::{Answer, Endpoint, Fault, Room};
+
+use crate::house::{DIRECTORY, FOREIGN, House, SESSION, goal, limits, room};
+
+/// Metadata of other programs, in bytes.
+const LARGE: usize = 20_000_000;
+
+/// Sessions on the server.
+const MANY: usize = 10_000;
+
+/// The bytes of large things take their time in a build without optimization.
+fn patient() -> Limits {
+    Limits {
+        call_timeout: Duration::from_secs(20),
+        ..limits()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_megabytes_of_metadata_survive_every_write() {
+    let house = House::empty(patient()).await;
+    let large = "x".repeat(LARGE);
+    let goal = goal("active");
+    house.server.put(Room {
+        metadata: Some(format!(
+            r#"{{{FOREIGN},"large":"{large}","openchamber":{{"goal":{goal}}}}}"#
+        )),
+        ..room(SESSION, &goal)
+    });
+    let running = house.serve().await;
+    house.until_complete().await;
+    let metadata = house.server.metadata(SESSION).unwrap();
+    assert!(metadata.contains(&large), "{} bytes", metadata.len());
+    house.ends_well(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_goal_among_ten_thousand_sessions_is_found_on_the_last_page() {
+    let house = House::empty(patient()).await;
+    for number in 0..MANY {
+        house.server.put(Room {
+            id: format!("ses_other{number:05}"),
+            directory: DIRECTORY.to_owned(),
+            metadata: Some(format!("{{{FOREIGN}}}")),
+            said: Vec::new(),
+            busy: false,
+        });
+    }
+    // The oldest of all.
+    house.server.put(room(SESSION, &goal("active")));
+    // A page that cannot be read is no end of the list.
+    let fault = Fault::without_effect(Answer::Status(503));
+    house.server.fault(Endpoint::List, 1, fault);
+    let running = house.serve().await;
+    house.until_complete().await;
+    let pages = house.server.requests()[&Endpoint::List];
+    assert_eq!(
+        pages,
+        1 + MANY / 100 + 1,
+        "one failed, one for each hundred"
+    );
+    house.ends_well(running).await;
+}
