@@ -191,6 +191,13 @@ impl FakeServer {
         self.state.change(|state| state.requests.clear());
     }
 
+    /// The most requests that ever waited for their answers at once. They do so only on a server
+    /// with a [`FakeOptions::delay`].
+    #[must_use]
+    pub fn requests_at_once_max(&self) -> usize {
+        self.state.read(|state| state.under_way_max)
+    }
+
     /// The prompts that a session was sent, repetitions included.
     #[must_use]
     pub fn prompts(&self, id: &str) -> Vec<PromptSeen> {

@@ -109,6 +109,22 @@ impl Asked {
     }
 }
 
+/// The distance to the server. A client that gives up meanwhile takes its request back.
+async fn wait(state: &Arc<Watched<State>>, delay: Duration) {
+    struct UnderWay<'a>(&'a Watched<State>);
+    impl Drop for UnderWay<'_> {
+        fn drop(&mut self) {
+            self.0.change(|state| state.under_way -= 1);
+        }
+    }
+    state.change(|state| {
+        state.under_way += 1;
+        state.under_way_max = state.under_way_max.max(state.under_way);
+    });
+    let _under_way = UnderWay(state);
+    tokio::time::sleep(delay).await;
+}
+
 async fn take(
     Extracted(state): Extracted<Arc<Watched<State>>>,
     ConnectInfo(line): ConnectInfo<Line>,
@@ -140,7 +156,7 @@ async fn take(
         return super::answer::unauthorized();
     }
     if !delay.is_zero() {
-        tokio::time::sleep(delay).await;
+        wait(&state, delay).await;
     }
     let Some(fault) = fault else {
         return super::answer::answer(&state, &asked, &line);

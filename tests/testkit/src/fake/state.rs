@@ -142,6 +142,9 @@ pub(super) struct State {
     pub(super) streams: Streams,
     pub(super) faults: BTreeMap<Endpoint, VecDeque<Fault>>,
     pub(super) requests: BTreeMap<Endpoint, usize>,
+    /// Requests that wait for their answer, event streams left out, and the most there ever were.
+    pub(super) under_way: usize,
+    pub(super) under_way_max: usize,
     pub(super) prompts_total: usize,
     pub(super) violations: Vec<String>,
     /// Cursors given for pages.
@@ -167,6 +170,8 @@ impl State {
             streams: Streams::default(),
             faults: BTreeMap::new(),
             requests: BTreeMap::new(),
+            under_way: 0,
+            under_way_max: 0,
             prompts_total: 0,
             violations: Vec::new(),
             cursors: BTreeSet::new(),
@@ -232,6 +237,9 @@ impl State {
         }
         if room.busy {
             self.begin_turn(&room.id, None);
+            if let Some(session) = self.sessions.get_mut(&room.id) {
+                session.updated = at;
+            }
         }
         self.tell_session(&room.id, "session.created");
     }

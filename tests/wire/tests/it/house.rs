@@ -96,6 +96,11 @@ impl House {
             heartbeat: Duration::from_millis(200),
             ..FakeOptions::default()
         };
+        Self::on(options, limits).await
+    }
+
+    /// A server of its own kind without sessions.
+    pub(crate) async fn on(options: FakeOptions, limits: Limits) -> Self {
         let server = FakeServer::start(options).await.unwrap();
         server.set_auditing(Auditing { prompts: 1 });
         let data = TempDir::new().unwrap();

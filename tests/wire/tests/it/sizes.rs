@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use goal_core::limits::Limits;
-use testkit::fake::{Answer, Endpoint, Fault, Room};
+use testkit::fake::{Answer, Endpoint, FakeOptions, FakeServer, Fault, Room};
 
 use crate::house::{DIRECTORY, FOREIGN, House, SESSION, goal, limits, room};
 
@@ -65,4 +65,30 @@ async fn one_goal_among_ten_thousand_sessions_is_found_on_the_last_page() {
         "one failed, one for each hundred"
     );
     house.ends_well(running).await;
+}
+
+/// Goals that are all due when the engine starts.
+const DUE: usize = 200;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_at_which_every_goal_is_due_asks_a_bounded_number_of_things_at_once() {
+    let options = FakeOptions {
+        delay: Duration::from_millis(30),
+        deadline: patient().call_timeout,
+        ..FakeOptions::default()
+    };
+    let house = House::on(options, patient()).await;
+    for number in 0..DUE {
+        let goal = goal("active").replace("goal-1", &format!("goal-{number}"));
+        house
+            .server
+            .put(room(&format!("ses_due{number:03}"), &goal));
+    }
+    let running = house.serve().await;
+    let all = |server: &FakeServer| server.prompts_total() >= DUE;
+    house.server.until("a prompt for each", all).await.unwrap();
+    // Three reads of each of 32 cycles, and the ends of audits.
+    let most = house.server.requests_at_once_max();
+    assert!((32..=128).contains(&most), "{most} at once");
+    running.stop().await;
 }
