@@ -2,9 +2,10 @@
 //!
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
-//! them, [`demo`] starts the demo, [`report`] is all that is printed.
+//! them, [`demo`] starts the demo, [`bench`] the benches, [`report`] is all that is printed.
 
 mod args;
+mod bench;
 mod demo;
 mod report;
 mod setup;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             report::say(&text);
             Ok(())
         }
+        Invocation::Bench(letters) => bench::run(&workspace, &letters),
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Test(options) => test::run(&workspace, &options),

@@ -112,6 +112,7 @@ pub(crate) const STEPS: &[Step] = &[
         "wire",
         "the engine over sockets, with a server that fails as servers do",
     ),
+    unit("bench", "the benches, run quickly"),
     Step {
         name: "real",
         what: "goals on the real OpenCode, one test at a time",
