@@ -13,6 +13,8 @@ pub(crate) enum Invocation {
     Demo,
     /// Play many seeds of the simulation.
     Simulate(SimulateOptions),
+    /// Measure what goals cost: the benches of these letters, all without any.
+    Bench(Vec<String>),
     /// Run the checks.
     Test(TestOptions),
     /// Look whether the tests notice defects.
@@ -55,6 +57,7 @@ The project's own commands. Each one fetches by itself what it needs.
 Usage: cargo xtask <COMMAND>
 
 Commands:
+  bench     Measure what goals cost, as ratios to what cannot be avoided
   demo      Watch a goal being pursued by the real OpenCode, with a script as its model
   setup     Fetch all that the tests need (the real OpenCode from npm, tools of cargo)
   simulate  Play the loop through thousands of seeds of faults, and show what breaks it
@@ -76,6 +79,24 @@ Nothing is left running, also after Ctrl-C.
 - Git: used as found
 
 Exit codes: 0 all went as it should, 1 something did not, 130 stopped by Ctrl-C.";
+
+const BENCH: &str = "\
+Measure what goals cost, each figure as a ratio of two things measured in the same run.
+
+Usage: cargo xtask bench [LETTER...]
+
+Without letters all are measured, which takes some minutes on a quiet machine; Linux only.
+docs/performance.md tells what each figure means and how it is measured.
+
+  a  processor time of a cycle against its bare calls
+  b  memory of `goal serve`, and its growth per goal
+  c  processor time of a cycle with 10, 1,000 and 10,000 goals
+  d  from the end of the quiet window to the prompt against the round trips
+  e  a flood of events against parsing every one of them
+  f  wake-ups with 1,000 paused goals
+  g  start and recovery with 10,000 sessions
+
+Exit codes: 0 measured, whatever came of it; 1 something could not be measured.";
 
 const SETUP: &str = "\
 Fetch all that the tests need. Running it again costs nothing when nothing is missing.
@@ -148,6 +169,8 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Invocation, S
     let wants_help = words.iter().any(|word| word == "--help" || word == "-h");
     match words.first().map(String::as_str) {
         None | Some("--help" | "-h" | "help") => Ok(Invocation::Help(GENERAL.to_owned())),
+        Some("bench") if wants_help => Ok(Invocation::Help(BENCH.to_owned())),
+        Some("bench") => letters(&words[1..]).map(Invocation::Bench),
         Some("demo") if wants_help => Ok(Invocation::Help(DEMO.to_owned())),
         Some("demo") => alone(&words, Invocation::Demo),
         Some("setup") if wants_help => Ok(Invocation::Help(SETUP.to_owned())),
@@ -167,6 +190,15 @@ fn alone(words: &[String], invocation: Invocation) -> Result<Invocation, String>
     match words {
         [name, word, ..] => Err(format!("`{name}` takes no argument, but got `{word}`.")),
         [_] | [] => Ok(invocation),
+    }
+}
+
+/// The benches that are named.
+fn letters(words: &[String]) -> Result<Vec<String>, String> {
+    let is_bench = |word: &&String| matches!(word.as_bytes(), [b'a'..=b'g']);
+    match words.iter().find(|word| !is_bench(word)) {
+        Some(word) => Err(format!("There is no bench `{word}`; there are a to g.")),
+        None => Ok(words.to_vec()),
     }
 }
 
@@ -312,6 +344,14 @@ mod tests {
     }
 
     #[test]
+    fn benches_are_named_by_their_letters() {
+        let named = ["a", "g"].map(str::to_owned).to_vec();
+        assert_eq!(read("bench"), Ok(Invocation::Bench(Vec::new())));
+        assert_eq!(read("bench a g"), Ok(Invocation::Bench(named)));
+        assert_eq!(read("bench -h"), Ok(Invocation::Help(BENCH.to_owned())));
+    }
+
+    #[test]
     fn help_of_test_lists_every_step() {
         let Ok(Invocation::Help(text)) = read("test --only real --help") else {
             panic!("no help");
@@ -376,6 +416,7 @@ mod tests {
             ("simulate --seeds many", "`many`"),
             ("simulate --seed=-1", "`-1`"),
             ("simulate --seeds 0", "`--seeds 0`"),
+            ("bench h", "`h`"),
             ("test --fast", "`--fast`"),
             ("test --only", "needs a value"),
             ("test --only nowhere", "`nowhere`"),

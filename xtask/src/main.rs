@@ -3,9 +3,10 @@
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
 //! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
-//! test, [`report`] is all that is printed.
+//! test, [`bench`] measures, [`report`] is all that is printed.
 
 mod args;
+mod bench;
 mod demo;
 mod mutants;
 mod report;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
             report::say(&text);
             Ok(())
         }
+        Invocation::Bench(letters) => bench::run(&workspace, &letters),
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Simulate(options) => simulate::run(&workspace, &options),

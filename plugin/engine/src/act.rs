@@ -20,7 +20,7 @@ use crate::stored::{
     Draft, Overwritten, WriteError, Written, carries, goal_of, is_certain, overwritten,
 };
 use crate::tell::{self, Planned};
-use crate::think::effective_objective;
+use crate::think::{Slot, effective_objective};
 
 /// What one step acts for.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct Step {
     pub(crate) session: SessionRead,
     /// The audit before the decision, if there was one.
     pub(crate) audited: Option<Audited>,
+    /// The cycle's permit to be under way.
+    pub(crate) _slot: Option<Slot>,
 }
 
 /// How a step ended.

@@ -11,6 +11,7 @@ use goal_core::goal::{Goal, SessionId};
 use goal_core::message::Message;
 use goal_core::snapshot::{Activity, Gate, Reading};
 use goal_core::timeline::Timeline;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::ports::{CallError, CallErrorKind, OpenRequest, Ports, Presence, SessionRead};
 use crate::stored::goal_of;
@@ -34,6 +35,8 @@ pub(crate) enum Observed {
         reading: Box<Reading>,
         /// The session.
         session: Box<SessionRead>,
+        /// The permit under which it was read; kept for as long as what was read.
+        slot: Option<Slot>,
     },
     /// A read failed: unknown is not empty (R26).
     Failed {
@@ -42,6 +45,25 @@ pub(crate) enum Observed {
         /// Why, for people.
         message: String,
     },
+}
+
+/// A cycle's permit to be under way; given back when it is dropped.
+pub(crate) type Slot = OwnedSemaphorePermit;
+
+impl Observed {
+    /// Has the permit last as long as what was read under it.
+    pub(crate) fn under(self, permit: Option<Slot>) -> Self {
+        match self {
+            Self::Whole {
+                reading, session, ..
+            } => Self::Whole {
+                reading,
+                session,
+                slot: permit,
+            },
+            Self::Gate { .. } | Self::Failed { .. } => self,
+        }
+    }
 }
 
 /// Whether a goal only came along with a copy of its session (X11); asked of whoever knows all
@@ -112,6 +134,7 @@ async fn read_all(
     Ok(Observed::Whole {
         reading: Box::new(reading),
         session: Box::new(session),
+        slot: None,
     })
 }
 

@@ -39,7 +39,11 @@ impl Actor {
         self.show(&Stance::of(Phase::Checking));
         self.work = Work::Thinking(Box::pin(async move {
             let inherited = |goal: &Goal, read: &SessionRead| shared.is_inherited(goal, read);
-            think::observe(&shared.ports, &id, Some(&directory), stale, &inherited).await
+            // Never closed: without an error there is a permit.
+            let slot = Arc::clone(&shared.slots).acquire_owned().await.ok();
+            let ports = &shared.ports;
+            let observed = think::observe(ports, &id, Some(&directory), stale, &inherited).await;
+            observed.under(slot)
         }));
     }
 
@@ -52,7 +56,11 @@ impl Actor {
                 }
                 self.on_gate(decision).await;
             }
-            Observed::Whole { reading, session } => {
+            Observed::Whole {
+                reading,
+                session,
+                slot,
+            } => {
                 self.refresh(Arc::new(*session));
                 let now = self.now();
                 let snapshot = Snapshot::take(*reading, &mut self.memory, now);
@@ -61,6 +69,7 @@ impl Actor {
                     snapshot,
                     session: SessionRead::clone(&self.read),
                     audited: None,
+                    _slot: slot,
                 };
                 self.conclude(decision, step).await;
             }
