@@ -12,6 +12,7 @@
 
 mod child;
 mod model;
+mod trial;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,7 @@ use crate::settings::SettingsFile;
 use crate::to_wire;
 
 use self::child::{Child, Cleaner, Order};
+pub use self::trial::{Place, Trial};
 
 /// The agent that a managed server is given for audits.
 pub const AUDIT_AGENT: &str = "goal-auditor";

@@ -21,7 +21,7 @@ use crate::view::GoalView;
 
 pub use self::edit::{EditRequest, Edited, edit};
 pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};
-pub use self::look::{Explanation, Look, list, show, why};
+pub use self::look::{Explanation, Look, list, objective, show, why};
 pub use self::start::{StartRequest, Started, start};
 
 /// A carried-out pause.

@@ -81,6 +81,7 @@ async fn plan_once(
     let wanted = match notice.code.gate() {
         NoticeGate::Completion => settings.notify_on_completion,
         NoticeGate::Question => settings.notify_on_question,
+        NoticeGate::Error => settings.notify_on_error,
     };
     if !wanted {
         return None;
