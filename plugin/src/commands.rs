@@ -86,8 +86,8 @@ pub(crate) async fn unwatch<R: Runtime>(
     app: AppHandle<R>,
     webview: Webview<R>,
     which: Args<Unwatch>,
-) -> Result<()> {
-    Ok(app.goal().unwatch(&webview, which.0.id))
+) {
+    app.goal().unwatch(&webview, which.0.id);
 }
 
 #[command]

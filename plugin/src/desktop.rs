@@ -415,6 +415,21 @@ impl<R: Runtime> Goal<R> {
         self.once.run(id, "server_connect", &connect, work).await
     }
 
+    /// Ends everything in order, within 10 seconds: reading is dropped, a write or prompt under way
+    /// comes to its end, audits are taken back, a server of ours is ended. Goals stay as they are.
+    /// The app's own end does this; a second call does nothing. Blocks: call it outside of async
+    /// code.
+    pub fn shut_down(&self) {
+        self.ended.cancel();
+        self.tasks.close();
+        // Timers are made inside of the runtime.
+        let ended = async { timeout(END_MAX, self.tasks.wait()).await };
+        let ended = tauri::async_runtime::block_on(ended);
+        if ended.is_err() {
+            tracing::warn!("some tasks did not end in time; the next start cleans up");
+        }
+    }
+
     pub(crate) fn watch(&self, webview: Webview<R>, of: WatchSession) -> Result<Watching> {
         let only = of.session_id.as_deref().map(session).transpose()?;
         let watch = self.hub.watch(webview.label(), only)?;
@@ -489,16 +504,6 @@ impl<R: Runtime> Goal<R> {
         goal.begin_telling();
         goal.begin_listening();
         Ok(goal)
-    }
-
-    /// Ends everything in order, within a bound.
-    pub(crate) fn end(&self) {
-        self.ended.cancel();
-        self.tasks.close();
-        let ended = tauri::async_runtime::block_on(timeout(END_MAX, self.tasks.wait()));
-        if ended.is_err() {
-            tracing::warn!("some tasks did not end in time; the next start cleans up");
-        }
     }
 
     fn begin_telling(&self) {

@@ -141,7 +141,11 @@ impl From<SettingsError> for Error {
             SettingsError::UnknownKey { .. } => Code::UnknownSetting,
             SettingsError::InvalidValue { .. } => Code::InvalidSetting,
             SettingsError::Ending => Code::Engine(EngineCode::ShuttingDown),
-            // Everything else concerns the file.
+            SettingsError::NewerVersion { .. }
+            | SettingsError::Busy { .. }
+            | SettingsError::TooLarge
+            | SettingsError::Io { .. } => Code::SettingsUnwritable,
+            // Whatever else may come concerns the file, too.
             _ => Code::SettingsUnwritable,
         };
         Self::new(code, error.to_string())

@@ -195,18 +195,21 @@ fn on_event<R: Runtime>(app: &tauri::AppHandle<R>, event: &RunEvent) {
     let Some(goal) = app.try_state::<Goal<R>>() else {
         return;
     };
-    match event {
-        // A code says that the app itself wants to end: that is never held back.
-        RunEvent::ExitRequested {
-            code: None, api, ..
-        } if goal.keeps_running() => api.prevent_exit(),
-        RunEvent::WindowEvent {
-            label,
-            event: WindowEvent::Destroyed,
-            ..
-        } => goal.page_left(label),
-        // The last call before the process ends.
-        RunEvent::Exit => goal.end(),
-        _ => {}
+    // A code says that the app itself wants to end: that is never held back.
+    if let RunEvent::ExitRequested {
+        code: None, api, ..
+    } = event
+        && goal.keeps_running()
+    {
+        api.prevent_exit();
+    }
+    if let RunEvent::WindowEvent { label, event, .. } = event
+        && matches!(event, WindowEvent::Destroyed)
+    {
+        goal.page_left(label);
+    }
+    // The last call before the process ends.
+    if matches!(event, RunEvent::Exit) {
+        goal.shut_down();
     }
 }

@@ -134,8 +134,9 @@ impl Daemon {
                 let action = match response {
                     NotificationResponse::Default => Action::Open,
                     NotificationResponse::Action(name) if name == RESUME => Action::Resume,
-                    // Anything else closes it.
-                    _ => return,
+                    NotificationResponse::Action(_)
+                    | NotificationResponse::Reply(_)
+                    | NotificationResponse::Closed(_) => return,
                 };
                 on_click(Click { notice, action });
             };
