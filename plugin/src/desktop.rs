@@ -1,5 +1,6 @@
 //! The handle that owns it all: the same requests for Rust code as for pages.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use goal_engine::command;
 use goal_engine::ports::Notices;
 use goal_engine::settings::{self, SettingsFile};
 use goal_engine::store::Store;
+use goal_engine::turns::Screen;
 use goal_engine::view::GoalView as EngineView;
 use opencode_client::Secret;
 use tauri::{AppHandle, Emitter, Manager, Runtime, Webview, WebviewWindowBuilder};
@@ -66,6 +68,19 @@ pub struct Goal<R: Runtime> {
     tasks: TaskTracker,
     /// A click that no page could hear yet.
     unheard: Mutex<Option<Open>>,
+    focus: Arc<Focus>,
+}
+
+/// The windows that have the focus. They say so by events: asking one would wait for the main
+/// thread, which waits for everybody at the end of the app.
+#[derive(Default)]
+struct Focus(Mutex<BTreeSet<String>>);
+
+impl Screen for Focus {
+    fn has_focus(&self) -> bool {
+        let focused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !focused.is_empty()
+    }
 }
 
 /// What [`Goal::start_up`] needs beside the app.
@@ -454,6 +469,15 @@ impl<R: Runtime> Goal<R> {
         self.list()
     }
 
+    pub(crate) fn focused(&self, window: &str, has_focus: bool) {
+        let mut focused = self.focus.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if has_focus {
+            focused.insert(window.to_owned());
+        } else {
+            focused.remove(window);
+        }
+    }
+
     pub(crate) fn page_left(&self, webview: &str) {
         self.hub.page_left(webview);
     }
@@ -480,11 +504,13 @@ impl<R: Runtime> Goal<R> {
         let hub = Arc::new(Hub::new(Arc::new(SystemClock)));
         let notices = notices.unwrap_or_else(|| native_notices(app, &config));
         let (database, ended) = (data_dir.database(), CancellationToken::new());
+        let focus: Arc<Focus> = Arc::default();
         let base = Base {
             hub: Arc::clone(&hub),
             limits,
             data_dir,
             notices,
+            screen: Arc::clone(&focus) as _,
         };
         let (host, keeper) = Host::new(base, choice, ended.clone());
         let goal = Self {
@@ -499,6 +525,7 @@ impl<R: Runtime> Goal<R> {
             ended,
             tasks: TaskTracker::new(),
             unheard: Mutex::new(None),
+            focus,
         };
         goal.spawn(keeper.run());
         goal.begin_telling();

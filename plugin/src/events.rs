@@ -248,6 +248,11 @@ impl Hub {
         self.news.notify_one();
     }
 
+    /// The wall clock.
+    pub(crate) fn now(&self) -> Wall {
+        self.clock.wall()
+    }
+
     /// Every goal as it is known now.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.lock().snapshot(None, self.clock.wall())

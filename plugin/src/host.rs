@@ -15,18 +15,19 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use goal_core::limits::Limits;
-use goal_core::notice::NoticeCode;
 use goal_core::time::millis;
 use goal_engine::Engine;
 use goal_engine::audit::ServerAuditor;
 use goal_engine::host::{self, Connected, RunningServer, ServerChoice};
 use goal_engine::paths::DataDir;
-use goal_engine::ports::{Notices, Ports};
+use goal_engine::ports::{NoticeOut, Notices, Ports};
 use goal_engine::store::Health;
+use goal_engine::turns::{self, Heard, Screen};
 use goal_engine::update::{Update, UpdateKind};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +56,7 @@ pub(crate) struct Base {
     pub(crate) limits: Limits,
     pub(crate) data_dir: DataDir,
     pub(crate) notices: Arc<dyn Notices>,
+    pub(crate) screen: Arc<dyn Screen>,
 }
 
 /// An engine at work, and what requests need of its server.
@@ -270,7 +272,9 @@ impl Keeper {
             runs(status, &server);
             status.database = database;
         });
+        let (events, heard) = turns::overhear(events);
         let engine = Engine::start(ports.clone(), events, driver);
+        let (teller, turns) = self.tell_turns(&ports, heard);
         self.set_line(Some(Line {
             engine: engine.clone(),
             ports: ports.clone(),
@@ -278,7 +282,8 @@ impl Keeper {
         }));
         self.answer();
         let states = managed.as_ref().map(|managed| managed.state());
-        let left = self.listen(&engine, &ports, states).await;
+        let left = self.listen(&engine, &ports, states, turns).await;
+        teller.abort();
         self.set_line(None);
         engine.shutdown().await;
         if !auditor.finish(AUDITS_END).await {
@@ -297,6 +302,7 @@ impl Keeper {
         engine: &Engine,
         ports: &Ports,
         mut states: Option<watch::Receiver<host::ServerState>>,
+        mut turns: mpsc::Receiver<NoticeOut>,
     ) -> Left {
         let mut updates: Receiver<Update> = engine.updates();
         loop {
@@ -310,6 +316,10 @@ impl Keeper {
                     }
                 }
                 state = next_state(&mut states) => self.moved(&state),
+                Some(out) = turns.recv() => {
+                    let unwritten = of_turn(&out, &self.base.hub);
+                    self.tell_notices(ports, unwritten).await;
+                }
                 update = updates.recv() => match update {
                     Ok(update) => self.hear(ports, &update).await,
                     Err(RecvError::Lagged(_)) => self.base.hub.catch_up(&engine.list()),
@@ -322,13 +332,25 @@ impl Keeper {
 
     async fn hear(&mut self, ports: &Ports, update: &Update) {
         self.base.hub.hear(update);
-        if matches!(update.kind, UpdateKind::Notice { .. }) {
-            self.tell_notices(ports, update).await;
+        if let Some(unwritten) = of_goal(update) {
+            self.tell_notices(ports, unwritten).await;
         }
     }
 
-    /// Tells the lines of the list that are new; one that could not be written down, too.
-    async fn tell_notices(&mut self, ports: &Ports, update: &Update) {
+    /// Begins to tell of the turns of other sessions, beside the engine.
+    fn tell_turns(&self, ports: &Ports, heard: Heard) -> (AbortHandle, mpsc::Receiver<NoticeOut>) {
+        let (sender, turns) = mpsc::channel(NOTICES_LOOK);
+        let (ports, screen) = (ports.clone(), Arc::clone(&self.base.screen));
+        let task = tokio::spawn(async move {
+            // A page that is not told now finds it in the list.
+            let told = |out: &NoticeOut| drop(sender.try_send(out.clone()));
+            turns::tell_turns(&ports, heard, screen.as_ref(), &told).await;
+        });
+        (task.abort_handle(), turns)
+    }
+
+    /// Tells the lines of the list that are new, or `unwritten` if it could not be written down.
+    async fn tell_notices(&mut self, ports: &Ports, unwritten: Notice) {
         let rows = ports.store.notices(NOTICES_LOOK).await.unwrap_or_default();
         let told = self.told;
         let mut news: Vec<Notice> = rows
@@ -339,7 +361,7 @@ impl Keeper {
         news.reverse();
         if let Some(newest) = news.last() {
             self.told = newest.id;
-        } else if let Some(unwritten) = unwritten(update) {
+        } else {
             news.push(unwritten);
         }
         for notice in news {
@@ -403,8 +425,8 @@ async fn newest_notice(ports: &Ports) -> Option<i64> {
     Some(newest.first().map_or(0, |row| row.id))
 }
 
-/// A notice that has no row, as an event says it.
-fn unwritten(update: &Update) -> Option<Notice> {
+/// A notice about a goal, as an update says it.
+fn of_goal(update: &Update) -> Option<Notice> {
     let UpdateKind::Notice {
         session,
         goal,
@@ -415,7 +437,6 @@ fn unwritten(update: &Update) -> Option<Notice> {
     else {
         return None;
     };
-    let code: &NoticeCode = code;
     Some(Notice {
         id: None,
         at: update.at.0,
@@ -429,6 +450,23 @@ fn unwritten(update: &Update) -> Option<Notice> {
         state: "planned",
         read: false,
     })
+}
+
+/// A notice about a turn.
+fn of_turn(out: &NoticeOut, hub: &Hub) -> Notice {
+    Notice {
+        id: None,
+        at: hub.now().0,
+        session_id: out.session.to_string(),
+        directory: out.directory.clone(),
+        title: out.title.clone(),
+        goal_id: None,
+        code: out.code.name().to_owned(),
+        objective: out.objective.clone(),
+        detail: out.detail.clone(),
+        state: "planned",
+        read: false,
+    }
 }
 
 /// Waits for the next state of a server of ours; forever if there is none.

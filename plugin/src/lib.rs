@@ -203,10 +203,14 @@ fn on_event<R: Runtime>(app: &tauri::AppHandle<R>, event: &RunEvent) {
     {
         api.prevent_exit();
     }
-    if let RunEvent::WindowEvent { label, event, .. } = event
-        && matches!(event, WindowEvent::Destroyed)
-    {
-        goal.page_left(label);
+    if let RunEvent::WindowEvent { label, event, .. } = event {
+        if let WindowEvent::Focused(has_focus) = event {
+            goal.focused(label, *has_focus);
+        }
+        if matches!(event, WindowEvent::Destroyed) {
+            goal.focused(label, /*has_focus*/ false);
+            goal.page_left(label);
+        }
     }
     // The last call before the process ends.
     if matches!(event, RunEvent::Exit) {

@@ -192,7 +192,13 @@ fn offers_resume(code: NoticeCode) -> bool {
 
 /// A notice in words: the objective, then the reason or note (§4.1).
 fn wording(words: &Words, notice: &NoticeOut) -> Wording {
-    let facts = [notice.objective.as_str(), notice.detail.as_str()];
+    let (title, facts) = if notice.goal.as_str().is_empty() && !notice.objective.is_empty() {
+        // About a turn, and with a title of the user's own.
+        (notice.objective.clone(), vec![notice.detail.as_str()])
+    } else {
+        let facts = vec![notice.objective.as_str(), notice.detail.as_str()];
+        (words.title(notice.code), facts)
+    };
     let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
     let body = match facts[..] {
         // What has neither is told by its session's name.
@@ -200,7 +206,7 @@ fn wording(words: &Words, notice: &NoticeOut) -> Wording {
         _ => facts.join("\n"),
     };
     Wording {
-        title: words.title(notice.code),
+        title,
         body: text::clamp(&body, BODY_MAX).to_owned(),
     }
 }

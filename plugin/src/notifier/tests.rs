@@ -72,6 +72,14 @@ fn a_notice_says_the_objective_and_then_the_reason() {
     let mut bare = notice("ses_1", NoticeCode::TurnReady);
     (bare.objective, bare.detail) = (String::new(), String::new());
     assert_eq!(wording(&english(), &bare).body, "Fix the parser");
+
+    let mut own = notice("ses_1", NoticeCode::TurnReady);
+    (own.goal, own.objective) = (GoalId::new(""), "Parser waits".to_owned());
+    let words = wording(&english(), &own);
+    assert_eq!(
+        (words.title.as_str(), words.body.as_str()),
+        ("Parser waits", "a password is missing")
+    );
 }
 
 #[test]

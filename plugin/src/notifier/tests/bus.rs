@@ -1,14 +1,10 @@
 //! On a bus of its own: each test starts this program again with the bus's address, because the
 //! address is a variable of the whole process.
 
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use pretty_assertions::assert_eq;
-use tokio::sync::mpsc;
-use zbus::object_server::SignalEmitter;
-use zbus::{Connection, OwnedVariant, connection, fdo, interface};
+use testkit::notifyd::{Bus, Note, Notifyd};
 
 use super::*;
 use crate::notifier::daemon::Daemon;
@@ -60,7 +56,7 @@ fn who_waits_for_clicks_is_bounded() {
 #[tokio::test]
 #[ignore = "run by `a_notice_is_shown_as_the_daemon_can_show_it` on a bus of its own"]
 async fn shown() {
-    let mut daemon = FakeDaemon::start(&["actions", "body", "body-markup"], false).await;
+    let mut daemon = start(&["actions", "body", "body-markup"]).await;
     let (notifier, _) = notifier();
     let mut out = notice("ses_1", NoticeCode::GoalBlocked);
     out.objective = "1 < 2 & 3".to_owned();
@@ -76,13 +72,13 @@ async fn shown() {
             .to_vec(),
         entry: Some("dev.example.app".to_owned()),
     };
-    assert_eq!(daemon.next().await, expected);
+    assert_eq!(daemon.next(PATIENCE).await.unwrap(), expected);
 }
 
 #[tokio::test]
 #[ignore = "run by `a_second_notice_of_a_session_takes_the_place_of_the_first`"]
 async fn replaced() {
-    let mut daemon = FakeDaemon::start(&["actions"], false).await;
+    let mut daemon = start(&["actions"]).await;
     let (notifier, _) = notifier();
     for (session, code) in [
         ("ses_1", NoticeCode::WaitingForAnswer),
@@ -93,7 +89,7 @@ async fn replaced() {
     }
     let mut ids = Vec::new();
     for _ in 0..3 {
-        let note = daemon.next().await;
+        let note = daemon.next(PATIENCE).await.unwrap();
         ids.push((note.id, note.replaces));
     }
     assert_eq!(ids, [(1, 0), (2, 0), (1, 1)]);
@@ -102,17 +98,17 @@ async fn replaced() {
 #[tokio::test]
 #[ignore = "run by `a_click_comes_back_with_what_was_clicked`"]
 async fn clicked() {
-    let mut daemon = FakeDaemon::start(&["actions"], false).await;
+    let mut daemon = start(&["actions"]).await;
     let (notifier, clicks) = notifier();
     for (action, means) in [("default", Action::Open), ("resume", Action::Resume)] {
         let out = notice(&format!("ses_{action}"), NoticeCode::GoalPaused);
         notifier.deliver(&out).await.unwrap();
-        let note = daemon.next().await;
+        let note = daemon.next(PATIENCE).await.unwrap();
         let before = clicks.all().len();
         // The listener subscribes after the notification is shown, a moment that no user beats.
         let heard = async {
             while clicks.all().len() == before {
-                daemon.click(note.id, action).await;
+                daemon.click(note.id, action).await.unwrap();
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
@@ -128,12 +124,12 @@ async fn clicked() {
 #[tokio::test]
 #[ignore = "run by `a_daemon_without_buttons_and_markup_gets_plain_text`"]
 async fn plain() {
-    let mut daemon = FakeDaemon::start(&["body"], false).await;
+    let mut daemon = start(&["body"]).await;
     let (notifier, _) = notifier();
     let mut out = notice("ses_1", NoticeCode::GoalPaused);
     out.objective = "1 < 2".to_owned();
     notifier.deliver(&out).await.unwrap();
-    let note = daemon.next().await;
+    let note = daemon.next(PATIENCE).await.unwrap();
     assert_eq!(note.body, "1 < 2\na password is missing");
     assert_eq!(note.actions, Vec::<String>::new());
 }
@@ -151,7 +147,7 @@ async fn no_daemon() {
 #[tokio::test]
 #[ignore = "run by `a_daemon_that_hangs_is_not_waited_for`"]
 async fn hangs() {
-    let _daemon = FakeDaemon::start(&["actions"], true).await;
+    let _daemon = Notifyd::hanging(&address()).await.unwrap();
     let (notifier, _) = notifier();
     let told = notifier
         .deliver(&notice("ses_1", NoticeCode::GoalPaused))
@@ -163,7 +159,7 @@ async fn hangs() {
 #[tokio::test]
 #[ignore = "run by `who_waits_for_clicks_is_bounded`"]
 async fn bounded() {
-    let _daemon = FakeDaemon::start(&["actions"], false).await;
+    let _daemon = start(&["actions"]).await;
     let shown = Arc::new(daemon(&Clicks::default()));
     let notifier = Notifier::new(english(), Arc::clone(&shown) as _);
     for n in 0..40 {
@@ -188,9 +184,17 @@ fn notifier() -> (Notifier, Clicks) {
     (notifier, clicks)
 }
 
+async fn start(abilities: &[&str]) -> Notifyd {
+    Notifyd::start(&address(), abilities).await.unwrap()
+}
+
+fn address() -> String {
+    std::env::var(ADDRESS).unwrap()
+}
+
 fn on_a_bus(test: &str) {
-    let bus = Bus::start();
-    run(test, &bus.address);
+    let bus = Bus::start().unwrap();
+    run(test, bus.address());
 }
 
 fn run(test: &str, address: &str) {
@@ -203,155 +207,4 @@ fn run(test: &str, address: &str) {
     let said = String::from_utf8_lossy(&done.stdout);
     let passed = done.status.success() && said.contains("1 passed");
     assert!(passed, "{said}\n{}", String::from_utf8_lossy(&done.stderr));
-}
-
-/// A message bus that knows no service files, so that no real daemon is ever started on it.
-struct Bus {
-    child: Child,
-    address: String,
-    _folder: tempfile::TempDir,
-}
-
-impl Bus {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = folder.path().join("bus.conf");
-        let text = format!(
-            "<busconfig><type>session</type><listen>unix:dir={}</listen><auth>EXTERNAL</auth>\
-             <policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/>\
-             <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>",
-            folder.path().display()
-        );
-        std::fs::write(&config, text).unwrap();
-        let mut child = Command::new("dbus-daemon")
-            .arg(format!("--config-file={}", config.display()))
-            .args(["--nofork", "--nopidfile", "--print-address=1"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("dbus-daemon is installed");
-        let mut address = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        said.read_line(&mut address).unwrap();
-        Self {
-            child,
-            address: address.trim().to_owned(),
-            _folder: folder,
-        }
-    }
-}
-
-impl Drop for Bus {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// What the daemon was asked to show.
-#[derive(Clone, Debug, PartialEq)]
-struct Note {
-    id: u32,
-    app: String,
-    replaces: u32,
-    summary: String,
-    body: String,
-    actions: Vec<String>,
-    entry: Option<String>,
-}
-
-struct Server {
-    next: u32,
-    notes: mpsc::UnboundedSender<Note>,
-    abilities: Vec<String>,
-    hangs: bool,
-}
-
-#[interface(name = "org.freedesktop.Notifications")]
-impl Server {
-    #[expect(clippy::too_many_arguments, reason = "the interface has so many")]
-    async fn notify(
-        &mut self,
-        app_name: String,
-        replaces_id: u32,
-        _app_icon: String,
-        summary: String,
-        body: String,
-        actions: Vec<String>,
-        hints: HashMap<String, OwnedVariant>,
-        _expire_timeout: i32,
-    ) -> fdo::Result<u32> {
-        if self.hangs {
-            std::future::pending::<()>().await;
-        }
-        let id = if replaces_id == 0 {
-            self.next += 1;
-            self.next
-        } else {
-            replaces_id
-        };
-        let entry = hints.get("desktop-entry");
-        let entry = entry.and_then(|entry| entry.downcast_ref::<String>().ok());
-        // The test may have ended.
-        let _ = self.notes.send(Note {
-            id,
-            app: app_name,
-            replaces: replaces_id,
-            summary,
-            body,
-            actions,
-            entry,
-        });
-        Ok(id)
-    }
-
-    fn get_capabilities(&self) -> Vec<String> {
-        self.abilities.clone()
-    }
-
-    #[zbus(signal)]
-    async fn action_invoked(
-        emitter: &SignalEmitter<'_>,
-        id: u32,
-        action_key: &str,
-    ) -> zbus::Result<()>;
-}
-
-struct FakeDaemon {
-    connection: Connection,
-    notes: mpsc::UnboundedReceiver<Note>,
-}
-
-impl FakeDaemon {
-    async fn start(abilities: &[&str], hangs: bool) -> Self {
-        let (sender, notes) = mpsc::unbounded_channel();
-        let server = Server {
-            next: 0,
-            notes: sender,
-            abilities: abilities.iter().map(ToString::to_string).collect(),
-            hangs,
-        };
-        let address = std::env::var(ADDRESS).unwrap();
-        let connection = connection::Builder::address(address.as_str())
-            .serve_at("/org/freedesktop/Notifications", server)
-            .name("org.freedesktop.Notifications")
-            .build()
-            .await
-            .unwrap();
-        Self { connection, notes }
-    }
-
-    async fn next(&mut self) -> Note {
-        timeout(PATIENCE, self.notes.recv()).await.unwrap().unwrap()
-    }
-
-    async fn click(&self, id: u32, action: &str) {
-        let objects = self.connection.object_server();
-        let server = objects.interface::<_, Server>("/org/freedesktop/Notifications");
-        let server = server.await.unwrap();
-        Server::action_invoked(server.signal_emitter(), id, action)
-            .await
-            .unwrap();
-    }
 }

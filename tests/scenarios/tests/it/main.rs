@@ -10,5 +10,6 @@ mod recovery;
 mod simulation;
 mod support;
 mod timing;
+mod turns;
 mod user;
 mod waits;

@@ -27,7 +27,7 @@ use goal_core::judge::AuditFailure;
 use goal_core::limits::Limits;
 use goal_core::verdict::VerdictKind;
 use goal_engine::objectives::Objectives;
-use goal_engine::ports::{AuditJob, NoticeOut, Ports, PromptOut, ServerEvent};
+use goal_engine::ports::{AuditJob, Events, NoticeOut, Ports, PromptOut, ServerEvent};
 use goal_engine::settings::SettingsFile;
 use goal_engine::store::{Owner, ServerKey, Store};
 use goal_engine::update::{Update, UpdateKind};
@@ -190,6 +190,12 @@ impl World {
     #[must_use]
     pub fn command(&self) -> Ports {
         self.ports(0, CancellationToken::new())
+    }
+
+    /// What the server says from here on, for somebody beside the engines.
+    #[must_use]
+    pub fn events(&self) -> Box<dyn Events> {
+        Box::new(self.ear(CancellationToken::new()))
     }
 
     /// Time passes.
@@ -432,19 +438,9 @@ impl World {
 
     fn start_engine(&self) -> usize {
         let dead = CancellationToken::new();
-        let (sender, receiver) = unbounded_channel();
+        let ear = self.ear(dead.clone());
         let mut engines = self.engines();
         let number = engines.running.len() + 1;
-        let place = {
-            let mut state = self.inner.server.lock();
-            let connected = state.up;
-            if connected {
-                // It cannot be gone yet.
-                let _ = sender.send(ServerEvent::Connected);
-            }
-            state.listeners.push(Listener { sender, connected });
-            state.listeners.len() - 1
-        };
         let url = format!("http://127.0.0.1:{}", 4_000 + engines.generation);
         let key = match ServerKey::attached(&url) {
             Ok(key) => key,
@@ -454,16 +450,29 @@ impl World {
             key,
             owner: Owner::this_process(&format!("engine {number}")),
         };
-        let ear = Ear {
-            server: self.inner.server.clone(),
-            place,
-            receiver,
-            dead: dead.clone(),
-        };
         let engine = Engine::start(self.ports(number, dead.clone()), Box::new(ear), driver);
         self.collect(number, &engine);
         engines.running.push(Running { engine, dead });
         number
+    }
+
+    fn ear(&self, dead: CancellationToken) -> Ear {
+        let (sender, receiver) = unbounded_channel();
+        let mut state = self.inner.server.lock();
+        let connected = state.up;
+        if connected {
+            // It cannot be gone yet.
+            let _ = sender.send(ServerEvent::Connected);
+        }
+        state.listeners.push(Listener { sender, connected });
+        let place = state.listeners.len() - 1;
+        drop(state);
+        Ear {
+            server: self.inner.server.clone(),
+            place,
+            receiver,
+            dead,
+        }
     }
 
     fn collect(&self, number: usize, engine: &Engine) {
