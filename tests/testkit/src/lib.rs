@@ -10,6 +10,7 @@
 
 mod error;
 pub mod model;
+pub mod notifyd;
 pub mod openchamber;
 pub mod opencode;
 mod process;
