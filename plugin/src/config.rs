@@ -196,6 +196,27 @@ enum Number {
 }
 
 impl LimitsConfig {
+    /// Sets a limit by the name it has in the app's configuration.
+    ///
+    /// ```
+    /// let mut config = tauri_plugin_goal::Config::default();
+    /// config.limits.set("turnsMax", 5)?;
+    /// assert_eq!(config.limits.limits()?.turns_max, 5);
+    /// # Ok::<(), tauri_plugin_goal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `invalidLimits` for a name that is none, or a value that the limit does not take.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) -> Result<()> {
+        let one = BTreeMap::from([(name, value.into())]);
+        let one = serde_json::to_value(one).and_then(serde_json::from_value::<Self>);
+        let one = one.map_err(|error| {
+            Error::new(Code::Engine(EngineCode::InvalidLimits), error.to_string())
+        })?;
+        self.0.extend(one.0);
+        Ok(())
+    }
+
     /// The usual limits with these in place of theirs.
     ///
     /// # Errors
@@ -436,6 +457,62 @@ mod tests {
             error.message(),
             "kickoffQuietMs must not exceed idleQuietMs"
         );
+    }
+
+    #[test]
+    fn rust_sets_a_limit_by_the_same_name_and_within_the_same_range() {
+        let mut limits = LimitsConfig::default();
+        limits.set("turnsMax", 5).unwrap();
+        assert_eq!(limits.limits().unwrap().turns_max, 5);
+        for (name, value) in [("turnsMax", 0), ("turns_max", 5)] {
+            let refused = limits.set(name, value).unwrap_err();
+            assert!(refused.message().contains(name), "{refused}");
+        }
+    }
+
+    #[test]
+    fn every_limit_has_a_key_or_a_reason_for_none() {
+        // A new limit does not compile here until it is decided which of the two it has.
+        let Limits {
+            idle_quiet: _,
+            kickoff_quiet: _,
+            resume_quiet: _,
+            call_timeout: _,
+            audit_timeout: _,
+            audit_retry: _,
+            delivery_window: _,
+            interrupted_grace: _,
+            recheck_max: _,
+            stale_after: _,
+            liveness: _,
+            reconnect_min: _,
+            reconnect_max: _,
+            turns_max: _,
+            blocked_max: _,
+            audit_fail_max: _,
+            truncated_max: _,
+            continue_gap: _,
+            empty_quiet: _,
+            empty_max: _,
+            repeat_slow: _,
+            repeat_max: _,
+            repeat_gap: _,
+            compactions_max: _,
+            unconfirmed_max: _,
+            resend_max: _,
+            first_message_wait: _,
+            // How much is read, and lengths that other programs rely on.
+            page_messages: _,
+            messages_max: _,
+            evidence_max: _,
+            note_max: _,
+            reason_max: _,
+            objective_max: _,
+            // How the server behaves; nobody's taste.
+            disposal_window: _,
+            write_echo: _,
+        } = Limits::DEFAULT;
+        assert_eq!(KEYS.len(), 27);
     }
 
     #[test]

@@ -154,7 +154,9 @@ impl<R: Runtime> Goal<R> {
 
     /// The settings as they are at this moment.
     pub async fn settings(&self) -> SettingsView {
-        settings_view(&self.settings).await
+        let view = settings_view(&self.settings).await;
+        settings_read(&self.hub, &self.host, view.clone(), /*changed*/ false).await;
+        view
     }
 
     /// How the server stands. Answers from memory.
@@ -403,10 +405,7 @@ impl<R: Runtime> Goal<R> {
         let work = async move {
             settings.update(changes).await?;
             let view = settings_view(&settings).await;
-            hub.tell(Event::Settings(Box::new(view.clone())));
-            if let Ok(line) = host.line() {
-                line.engine.settings_changed().await;
-            }
+            settings_read(&hub, &host, view.clone(), /*changed*/ true).await;
             Ok(view)
         };
         let id = set.request_id.as_deref();
@@ -670,18 +669,19 @@ fn show_a_window<R: Runtime>(app: &AppHandle<R>) -> Shown {
 
 /// Tells pages and the engine what the command line or an editor changed in the settings.
 async fn tell_settings(hub: &Hub, host: &Host, settings: &SettingsFile) {
-    let mut known = settings_view(settings).await;
     loop {
-        sleep(SETTINGS_LOOK).await;
         let view = settings_view(settings).await;
-        if view == known {
-            continue;
-        }
-        known = view.clone();
-        hub.tell(Event::Settings(Box::new(view)));
-        if let Ok(line) = host.line() {
-            line.engine.settings_changed().await;
-        }
+        settings_read(hub, host, view, /*changed*/ false).await;
+        sleep(SETTINGS_LOOK).await;
+    }
+}
+
+/// Whoever reads the settings first tells pages and the engine what is new in them.
+async fn settings_read(hub: &Hub, host: &Host, view: SettingsView, changed: bool) {
+    if hub.settings(view, changed)
+        && let Ok(line) = host.line()
+    {
+        line.engine.settings_changed().await;
     }
 }
 

@@ -93,6 +93,8 @@ struct State {
     pending: VecDeque<Pending>,
     watchers: BTreeMap<u32, Watcher>,
     watches_made: u32,
+    /// As they were told last, or read at first.
+    settings: Option<SettingsView>,
 }
 
 struct Known {
@@ -148,6 +150,7 @@ impl Hub {
                 pending: VecDeque::new(),
                 watchers: BTreeMap::new(),
                 watches_made: 0,
+                settings: None,
             }),
             news: Notify::new(),
         }
@@ -240,6 +243,20 @@ impl Hub {
         }
         drop(state);
         self.news.notify_one();
+    }
+
+    /// The settings were read; pages are told when they are others than before, and the answer says
+    /// so. `changed`: by a request, so that there is news even if nobody read them before.
+    pub(crate) fn settings(&self, view: SettingsView, changed: bool) -> bool {
+        let mut state = self.lock();
+        let before = state.settings.replace(view.clone());
+        let news = before.map_or(changed, |before| before != view);
+        if news {
+            state.push(Pending::Event(Event::Settings(Box::new(view))));
+        }
+        drop(state);
+        self.news.notify_one();
+        news
     }
 
     /// Tells every page.

@@ -280,7 +280,6 @@ impl Keeper {
             ports: ports.clone(),
             auditor: Arc::clone(&auditor),
         }));
-        self.answer();
         let states = managed.as_ref().map(|managed| managed.state());
         let left = self.listen(&engine, &ports, states, turns).await;
         teller.abort();
@@ -332,6 +331,10 @@ impl Keeper {
 
     async fn hear(&mut self, ports: &Ports, update: &Update) {
         self.base.hub.hear(update);
+        // Whether the line is up is known from the first word about it on.
+        if matches!(update.kind, UpdateKind::Connection { .. }) {
+            self.answer();
+        }
         if let Some(unwritten) = of_goal(update) {
             self.tell_notices(ports, unwritten).await;
         }

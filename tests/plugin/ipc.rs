@@ -128,7 +128,7 @@ fn settings_act_at_once_for_pages_and_for_the_file() {
 fn what_another_program_sets_is_told_while_the_app_runs() {
     let house = House::open();
     let heard = house.listen("goal://settings");
-    // The first look is over once a page got an answer from the same file.
+    // What a page has read is what others are compared with.
     house.call("settings_get", json!({})).unwrap();
     let path = house.folder.path().join("settings.json");
     std::fs::write(path, r#"{ "sessionGoalEnabled": false }"#).unwrap();

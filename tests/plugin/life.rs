@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tauri::RunEvent;
 use tauri_plugin_goal::models::ServerState;
 use tauri_plugin_goal::{Builder, GoalExt};
 
@@ -66,8 +67,12 @@ fn the_end_of_the_app_is_the_end_of_the_goals() {
     let app = app(builder, capability, json!({ "server": { "kind": "none" } })).unwrap();
     let main = window(&app, "main");
     let handle = app.handle().clone();
-    let closing = std::thread::spawn(move || main.close());
-    app.run(|_, _| {});
-    closing.join().unwrap().unwrap();
+    app.run(move |_, event| {
+        // A window that is closed before the loop runs would not end it.
+        if matches!(event, RunEvent::Ready) {
+            let main = main.clone();
+            std::thread::spawn(move || main.close());
+        }
+    });
     assert_eq!(handle.goal().server_status().state, ServerState::Ended);
 }

@@ -118,7 +118,8 @@ fn perform(workspace: &Workspace, step: &Step, options: &TestOptions) -> Result<
     }
 }
 
-/// Compares what stands in `paths` with what Git knows. Sources without Git have nothing to compare.
+/// Compares what stands in `paths` with what Git knows. Sources without Git have nothing to compare
+/// with.
 fn committed(workspace: &Workspace, paths: &[&str]) -> Result<()> {
     if !workspace.root.join(".git").exists() {
         report::say("no Git here: nothing to compare with");

@@ -55,7 +55,10 @@ async function act(command, args) {
   }
 }
 
-const line = ({ state, url, reason }) => ($('server').textContent = [state, url, reason].filter(Boolean).join(' · '));
+function line({ state, url, reason }) {
+  $('server').textContent = [state, url, reason].filter(Boolean).join(' · ');
+  emit('shown', `server ${state}`);
+}
 
 await listen('goal://changed', ({ payload }) => {
   take(payload.seq, payload.sessionId, payload.goal);

@@ -210,6 +210,32 @@ fn the_line_is_told_when_it_changes_and_then_only() {
 }
 
 #[test]
+fn settings_are_told_when_they_are_others_than_before() {
+    let view = |enabled: bool| {
+        let settings = goal_engine::settings::Settings {
+            session_goal_enabled: enabled,
+            ..goal_engine::settings::Settings::default()
+        };
+        SettingsView {
+            settings: settings.into(),
+            defaults: goal_engine::settings::Settings::default().into(),
+            source: crate::models::SettingsSource::File,
+            complaint: None,
+        }
+    };
+    let (hub, pages) = (hub(), Heard::default());
+    let told = |view, changed| {
+        hub.settings(view, changed);
+        hub.flush(&pages);
+        pages.take().len()
+    };
+    assert_eq!(told(view(true), false), 0, "read at the start");
+    assert_eq!(told(view(false), true), 1, "set by a page");
+    assert_eq!(told(view(false), false), 0, "and then read in the file");
+    assert_eq!(told(view(true), false), 1, "changed by another program");
+}
+
+#[test]
 fn what_waits_for_a_frame_is_bounded() {
     let (hub, pages) = (hub(), Heard::default());
     for _ in 0..PENDING_MAX + 10 {

@@ -41,6 +41,11 @@ impl House {
             session,
         }
     }
+
+    /// The server as an app is told to use it.
+    pub(crate) fn attached(&self) -> Value {
+        json!({ "kind": "attached", "url": self.server.url() })
+    }
 }
 
 /// The app on its desktop. Everything on it ends with it.
@@ -62,7 +67,8 @@ impl Desktop {
     pub(crate) async fn open(house: &House) -> Self {
         let port = free_port();
         let driver = ["WebKitWebDriver".to_owned(), format!("--port={port}")];
-        let running = Running::start(house, &driver, &[("TAURI_WEBVIEW_AUTOMATION", "true")]);
+        let automated = ("TAURI_WEBVIEW_AUTOMATION", "true");
+        let running = Running::start(house, &driver, house.attached(), &[automated]);
         let notifyd = Notifyd::start(running.bus.address(), &["actions", "body-markup"]).await;
         let url = format!("http://127.0.0.1:{port}");
         running
@@ -81,9 +87,10 @@ impl Desktop {
         desktop
     }
 
-    /// The app by itself.
-    pub(crate) fn without_driver(house: &House) -> Running {
-        Running::start(house, &[env!("CARGO_BIN_EXE_minimal").to_owned()], &[])
+    /// The app by itself, on `server`.
+    pub(crate) fn without_driver(house: &House, server: Value) -> Running {
+        let app = env!("CARGO_BIN_EXE_minimal").to_owned();
+        Running::start(house, &[app], server, &[])
     }
 
     /// Calls a command from the page.
@@ -170,11 +177,11 @@ impl Desktop {
 }
 
 impl Running {
-    fn start(house: &House, program: &[String], more: &[(&str, &str)]) -> Self {
+    fn start(house: &House, program: &[String], server: Value, more: &[(&str, &str)]) -> Self {
         let bus = Bus::start().unwrap();
         let scratch = Scratch::new(&house.model.url()).unwrap();
         let config = json!({
-            "server": { "kind": "attached", "url": house.server.url() },
+            "server": server,
             "dataDir": house.server.scratch().data_dir(),
             "limits": { "idleQuietMs": 1_000, "kickoffQuietMs": 500, "interruptedGraceMs": 4_000 },
         });
@@ -231,6 +238,19 @@ impl Running {
             assert!(begun.elapsed() < PATIENCE, "{}", self.said());
             tokio::time::sleep(LOOK).await;
         }
+    }
+
+    /// The servers that run on this desktop.
+    pub(crate) fn servers(&self) -> usize {
+        let serves = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0).any(|word| word == b"serve")
+        };
+        self.scratch
+            .processes()
+            .iter()
+            .filter(|pid| serves(pid))
+            .count()
     }
 
     /// Sends a signal to the process of that name, of which the system keeps 15 characters.
