@@ -416,7 +416,10 @@ impl Timeline {
             NoticeCode::GoalComplete
             | NoticeCode::GoalBlocked
             | NoticeCode::GoalBudgetLimited
-            | NoticeCode::GoalPaused => None,
+            | NoticeCode::GoalPaused
+            // Sessions without a goal are not this command's business.
+            | NoticeCode::TurnReady
+            | NoticeCode::TurnFailed => None,
             NoticeCode::WaitingForPermission
             | NoticeCode::WaitingForAnswer
             | NoticeCode::Stalled => {

@@ -39,11 +39,46 @@ pub(crate) const DENY: Tool = Tool {
     features: &[],
 };
 
+/// A library or program of the system.
+struct Part {
+    /// What is started to see whether it is there.
+    program: &'static str,
+    /// With these words it succeeds then.
+    ask: &'static [&'static str],
+    /// The Debian packages that bring it.
+    packages: &'static [&'static str],
+}
+
+/// What building a Tauri app and looking into its window takes on Linux.
+const DESKTOP: &[Part] = &[
+    Part {
+        program: "pkg-config",
+        ask: &["--exists", "webkit2gtk-4.1"],
+        packages: &["pkg-config", "libwebkit2gtk-4.1-dev"],
+    },
+    Part {
+        program: "WebKitWebDriver",
+        ask: &["--help"],
+        packages: &["webkit2gtk-driver"],
+    },
+    Part {
+        program: "xvfb-run",
+        ask: &["--help"],
+        packages: &["xvfb", "xauth"],
+    },
+    Part {
+        program: "dbus-daemon",
+        ask: &["--version"],
+        packages: &["dbus-daemon"],
+    },
+];
+
 /// `cargo xtask setup`: all of it.
 ///
 /// # Errors
 /// The first part that could not be had, with what to do about it.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
+    desktop(workspace)?;
     let nextest = tool(workspace, &NEXTEST)?;
     let deny = tool(workspace, &DENY)?;
     crates(workspace)?;
@@ -158,6 +193,53 @@ fn version_fits(tool: &Tool, answer: &str) -> bool {
     version.is_some_and(|version| version.starts_with(tool.fits))
 }
 
+/// Makes sure that a Tauri app can be built and its window tested: on Linux that takes libraries
+/// and programs of the system, elsewhere nothing.
+///
+/// # Errors
+/// If some are missing and cannot be installed.
+pub(crate) fn desktop(workspace: &Workspace) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let missing = missing_for_desktop(workspace);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    if !is_debian_root(workspace) {
+        return Err(Failure::new(format!(
+            "The Tauri plugin and its window tests need what is missing here.\n\
+             Debian and Ubuntu: sudo apt-get install {list}; on other systems the packages with \
+             the same contents. Then run this again.",
+        )));
+    }
+    report::say(&format!("installing {list} by apt-get"));
+    apt_get(workspace, &missing)?;
+    let still = missing_for_desktop(workspace);
+    if still.is_empty() {
+        return Ok(());
+    }
+    let list = still.join(" ");
+    Err(Failure::new(format!(
+        "apt-get installed {list}, but what is in there is not found."
+    )))
+}
+
+/// The Debian packages of what is not there.
+fn missing_for_desktop(workspace: &Workspace) -> Vec<&'static str> {
+    let there = |program: &str, words: &[&str]| {
+        let mut question = workspace.program(program);
+        question.args(words);
+        ask(question).is_some()
+    };
+    DESKTOP
+        .iter()
+        .filter(|part| !there(part.program, part.ask))
+        .flat_map(|part| part.packages.iter().copied())
+        .collect()
+}
+
 /// Makes sure that node and npm can be started.
 ///
 /// # Errors
@@ -174,14 +256,7 @@ pub(crate) fn node(workspace: &Workspace) -> Result<()> {
         ));
     }
     report::say("installing Node.js and npm by apt-get");
-    for words in [
-        &["update"][..],
-        &["install", "-y", "--no-install-recommends", "nodejs", "npm"],
-    ] {
-        let mut apt = workspace.program("apt-get");
-        apt.args(words).env("DEBIAN_FRONTEND", "noninteractive");
-        run(apt)?;
-    }
+    apt_get(workspace, &["nodejs", "npm"])?;
     if has_node(workspace) {
         Ok(())
     } else {
@@ -189,6 +264,21 @@ pub(crate) fn node(workspace: &Workspace) -> Result<()> {
             "apt-get installed nodejs and npm, but they cannot be started.",
         ))
     }
+}
+
+fn apt_get(workspace: &Workspace, packages: &[&str]) -> Result<()> {
+    for words in [
+        &["update"][..],
+        &["install", "-y", "--no-install-recommends"],
+    ] {
+        let mut apt = workspace.program("apt-get");
+        apt.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        if words.first() == Some(&"install") {
+            apt.args(packages);
+        }
+        run(apt)?;
+    }
+    Ok(())
 }
 
 fn has_node(workspace: &Workspace) -> bool {

@@ -24,6 +24,8 @@ pub(crate) enum Job {
     Deny(&'static [&'static str]),
     /// The unit tests of one crate, which is named like the step.
     Unit,
+    /// These paths hold what is committed: the build writes into them.
+    Committed(&'static [&'static str]),
     /// Tests of the whole in memory, in the crate named like the step.
     Scenarios,
     /// Tests on a real OpenCode, in the crate named like the step.
@@ -34,6 +36,15 @@ impl Step {
     /// Whether `--only name` means this step.
     pub(crate) fn answers_to(&self, name: &str) -> bool {
         self.name == name || (name == UNIT && self.job == Job::Unit)
+    }
+
+    /// Whether the step compiles the crates of the workspace, or runs what was compiled.
+    pub(crate) fn compiles(&self) -> bool {
+        match self.job {
+            Job::Cargo(words) => !words.starts_with(&["fmt"]),
+            Job::Docs(_) | Job::Unit | Job::Scenarios | Job::Real => true,
+            Job::Deny(_) | Job::Committed(_) => false,
+        }
     }
 
     /// Whether the step runs what the step `build` has built.
@@ -89,6 +100,22 @@ pub(crate) const STEPS: &[Step] = &[
         job: Job::Cargo(&["build", "--locked", "--workspace", "--all-targets"]),
     },
     Step {
+        name: "generated",
+        what: "what the build writes is committed",
+        job: Job::Committed(&["permissions"]),
+    },
+    Step {
+        name: "plugin-alone",
+        what: "the plugin without its default features",
+        job: Job::Cargo(&[
+            "check",
+            "--locked",
+            "--package",
+            "tauri-plugin-goal",
+            "--no-default-features",
+        ]),
+    },
+    Step {
         name: "doctests",
         what: "the examples in the documentation",
         job: Job::Cargo(&["test", "--locked", "--workspace", "--doc"]),
@@ -97,6 +124,7 @@ pub(crate) const STEPS: &[Step] = &[
     unit("opencode-client", "the client of the OpenCode server"),
     unit("goal-engine", "the engine around the loop"),
     unit("openchamber", "the command"),
+    unit("tauri-plugin-goal", "the Tauri plugin without a screen"),
     unit("testkit", "what the tests stand on"),
     unit("xtask", "this tool"),
     unit(
@@ -116,6 +144,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "real",
         what: "goals on the real OpenCode, one test at a time",
+        job: Job::Real,
+    },
+    Step {
+        name: "minimal",
+        what: "the example app in its real window",
         job: Job::Real,
     },
     Step {
@@ -176,6 +209,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), STEPS.len() + 1);
+    }
+
+    #[test]
+    fn what_compiles_is_told_from_what_only_reads() {
+        let reads: Vec<&str> = STEPS
+            .iter()
+            .filter(|step| !step.compiles())
+            .map(|step| step.name)
+            .collect();
+        assert_eq!(reads, ["fmt", "deny", "generated"]);
     }
 
     #[test]

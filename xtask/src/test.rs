@@ -75,6 +75,9 @@ fn choose(only: &[String]) -> Vec<&'static Step> {
 /// Fetches what the steps need before the first of them starts, so that a missing program shows
 /// at once and no step's time holds a download.
 fn prepare(workspace: &Workspace, steps: &[&Step], options: &TestOptions) -> Result<()> {
+    if steps.iter().any(|step| step.compiles()) {
+        setup::desktop(workspace)?;
+    }
     if steps.iter().any(|step| step.runs_built_code()) {
         setup::tool(workspace, &setup::NEXTEST)?;
     }
@@ -106,12 +109,31 @@ fn perform(workspace: &Workspace, step: &Step, options: &TestOptions) -> Result<
             deny.arg("deny").args(words);
             run_command(deny).map(|()| None)
         }
+        Job::Committed(paths) => committed(workspace, paths).map(|()| None),
         Job::Unit | Job::Scenarios => layer(workspace, step.name, None).map(Some),
         Job::Real => {
             let binary = opencode(workspace, options)?;
             layer(workspace, step.name, Some(&binary)).map(Some)
         }
     }
+}
+
+/// Compares what stands in `paths` with what Git knows. Sources without Git have nothing to compare
+/// with.
+fn committed(workspace: &Workspace, paths: &[&str]) -> Result<()> {
+    if !workspace.root.join(".git").exists() {
+        report::say("no Git here: nothing to compare with");
+        return Ok(());
+    }
+    let mut git = workspace.program("git");
+    git.args(["diff", "--exit-code", "--stat", "--"])
+        .args(paths);
+    run_command(git).map_err(|failure| {
+        let paths = paths.join(", ");
+        Failure::new(format!(
+            "{failure}\nthe build changed {paths}: look at it and commit it"
+        ))
+    })
 }
 
 /// The OpenCode that the real tests run on.

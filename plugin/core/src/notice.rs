@@ -39,6 +39,10 @@ pub enum NoticeCode {
     WaitingForAnswer,
     /// Prompts are not taken up.
     Stalled,
+    /// A turn ended in a session without an active goal.
+    TurnReady,
+    /// A turn failed in such a session.
+    TurnFailed,
 }
 
 /// Which setting silences a notice (X22).
@@ -48,11 +52,13 @@ pub enum NoticeGate {
     Completion,
     /// `notifyOnQuestion`.
     Question,
+    /// `notifyOnError`.
+    Error,
 }
 
 impl NoticeCode {
     /// Every code.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::GoalComplete,
         Self::GoalBlocked,
         Self::GoalBudgetLimited,
@@ -60,6 +66,8 @@ impl NoticeCode {
         Self::WaitingForPermission,
         Self::WaitingForAnswer,
         Self::Stalled,
+        Self::TurnReady,
+        Self::TurnFailed,
     ];
 
     /// The code as text.
@@ -73,6 +81,8 @@ impl NoticeCode {
             Self::WaitingForPermission => "waitingForPermission",
             Self::WaitingForAnswer => "waitingForAnswer",
             Self::Stalled => "stalled",
+            Self::TurnReady => "turnReady",
+            Self::TurnFailed => "turnFailed",
         }
     }
 
@@ -80,12 +90,15 @@ impl NoticeCode {
     #[must_use]
     pub fn gate(self) -> NoticeGate {
         match self {
-            Self::GoalComplete | Self::GoalBlocked | Self::GoalBudgetLimited | Self::GoalPaused => {
-                NoticeGate::Completion
-            }
+            Self::GoalComplete
+            | Self::GoalBlocked
+            | Self::GoalBudgetLimited
+            | Self::GoalPaused
+            | Self::TurnReady => NoticeGate::Completion,
             Self::WaitingForPermission | Self::WaitingForAnswer | Self::Stalled => {
                 NoticeGate::Question
             }
+            Self::TurnFailed => NoticeGate::Error,
         }
     }
 }

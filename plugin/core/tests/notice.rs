@@ -130,6 +130,8 @@ fn x22_which_setting_silences_a_notice() {
         ("waitingForPermission", NoticeGate::Question),
         ("waitingForAnswer", NoticeGate::Question),
         ("stalled", NoticeGate::Question),
+        ("turnReady", NoticeGate::Completion),
+        ("turnFailed", NoticeGate::Error),
     ];
     assert_eq!(gates, expected);
 }

@@ -14,6 +14,7 @@
 mod child;
 mod errand;
 mod model;
+mod trial;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +39,8 @@ use crate::settings::SettingsFile;
 use crate::to_wire;
 
 use self::child::{Child, Cleaner, Order};
-use self::errand::{Desk, Errand, Place};
+use self::errand::{Desk, Errand, Site};
+pub use self::trial::{Place, Trial};
 
 /// The agent that a managed server is given for audits.
 pub const AUDIT_AGENT: &str = "goal-auditor";
@@ -145,7 +147,7 @@ impl ServerAuditor {
         Ok((answer, model))
     }
 
-    async fn open_child(&self, place: &Place<'_>) -> Result<Child, Failure> {
+    async fn open_child(&self, place: &Site<'_>) -> Result<Child, Failure> {
         let lifetime = place.within.saturating_add(LEFT_OVER_AFTER);
         let mark = AuditMark {
             owner: self.owner.clone(),

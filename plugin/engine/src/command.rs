@@ -24,7 +24,7 @@ pub use self::edit::{EditRequest, Edited, edit};
 pub(crate) use self::edit::{ReadyEdit, edit_prepared, prepare_edit};
 pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};
 pub use self::fit::AuditorCopy;
-pub use self::look::{Explanation, Look, list, show, why};
+pub use self::look::{Explanation, Look, list, objective, show, why};
 pub(crate) use self::start::{ReadyStart, prepare_start, start_prepared};
 pub use self::start::{StartRequest, Started, start};
 

@@ -32,6 +32,7 @@ mod shared;
 mod stored;
 mod tell;
 mod think;
+pub mod turns;
 
 pub mod clock;
 mod from_wire;

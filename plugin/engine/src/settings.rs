@@ -26,6 +26,12 @@ const FILE_BYTES_MAX: usize = 1024 * 1024;
 /// UTF-8 bytes of a text value: longer than any path or model name.
 const TEXT_BYTES_MAX: usize = 4_096;
 
+/// UTF-8 bytes of one text of a notice: more than a daemon shows.
+const TEMPLATE_BYTES_MAX: usize = 1_000;
+
+/// UTF-16 units of a reply in a notice, at most.
+const LAST_MESSAGE_MAX: u32 = 10_000;
+
 /// How long a change waits for another process that is writing: writing takes milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -43,10 +49,20 @@ pub struct Settings {
     pub session_goal_default_budget: u64,
     /// `nativeNotificationsEnabled`: notices leave the app. Default true (X22).
     pub native_notifications_enabled: bool,
-    /// `notifyOnCompletion`: a goal's end raises a notice. Default true.
+    /// `notificationMode`: when notices of turns leave the app. Default `hidden-only`.
+    pub notification_mode: NotificationMode,
+    /// `notifyOnCompletion`: the end of a goal or of a turn raises a notice. Default true.
     pub notify_on_completion: bool,
-    /// `notifyOnQuestion`: a goal that waits for its user raises a notice. Default true.
+    /// `notifyOnError`: a failed turn raises a notice. Default true.
+    pub notify_on_error: bool,
+    /// `notifyOnQuestion`: whoever waits for the user raises a notice. Default true.
     pub notify_on_question: bool,
+    /// `notifyOnSubtasks`: the end of a sub-agent's turn raises a notice. Default true.
+    pub notify_on_subtasks: bool,
+    /// `notificationTemplates`: texts in place of the usual ones in notices of turns. Default none.
+    pub notification_templates: Templates,
+    /// `maxLastMessageLength`: UTF-16 units of a reply in such a text, at least 10. Default 250.
+    pub max_last_message_length: u32,
     /// `smallModelUseDefault`: the audit's model is found by itself. Default true.
     pub small_model_use_default: bool,
     /// `smallModelOverride`: `provider/model` for the audit, looked at only while
@@ -63,13 +79,72 @@ impl Default for Settings {
             session_goal_default_budget_enabled: false,
             session_goal_default_budget: 200_000,
             native_notifications_enabled: true,
+            notification_mode: NotificationMode::HiddenOnly,
             notify_on_completion: true,
+            notify_on_error: true,
             notify_on_question: true,
+            notify_on_subtasks: true,
+            notification_templates: Templates::default(),
+            max_last_message_length: 250,
             small_model_use_default: true,
             small_model_override: None,
             opencode_binary: None,
         }
     }
+}
+
+impl Settings {
+    /// The budget of a new goal for which nobody says one (U3).
+    #[must_use]
+    pub fn default_budget(&self) -> Option<u64> {
+        self.session_goal_default_budget_enabled
+            .then_some(self.session_goal_default_budget)
+    }
+}
+
+/// When notices of turns leave the app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotificationMode {
+    /// While no window of the app has the focus.
+    HiddenOnly,
+    /// Always.
+    Always,
+}
+
+impl NotificationMode {
+    /// Both, in the order of the documentation.
+    pub const ALL: [Self; 2] = [Self::HiddenOnly, Self::Always];
+
+    /// Its spelling in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HiddenOnly => "hidden-only",
+            Self::Always => "always",
+        }
+    }
+}
+
+/// The user's own texts in notices of turns; an empty one means the usual text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Templates {
+    /// A turn ended.
+    pub completion: Template,
+    /// A turn failed.
+    pub error: Template,
+    /// A question or a permission request waits.
+    pub question: Template,
+    /// A sub-agent's turn ended.
+    pub subtask: Template,
+}
+
+/// The text of one kind of notice, with placeholders such as `{session_name}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    /// The first line.
+    pub title: String,
+    /// The rest.
+    pub message: String,
 }
 
 /// Where the values of a reading come from.
@@ -499,8 +574,22 @@ impl Object {
                 Key::NativeNotifications,
                 default.native_notifications_enabled,
             ),
+            notification_mode: self
+                .value(Key::NotificationMode.name())
+                .and_then(|value| mode(&value))
+                .unwrap_or(default.notification_mode),
             notify_on_completion: flag(Key::NotifyOnCompletion, default.notify_on_completion),
+            notify_on_error: flag(Key::NotifyOnError, default.notify_on_error),
             notify_on_question: flag(Key::NotifyOnQuestion, default.notify_on_question),
+            notify_on_subtasks: flag(Key::NotifyOnSubtasks, default.notify_on_subtasks),
+            notification_templates: self
+                .value(Key::Templates.name())
+                .and_then(|value| templates(&value))
+                .unwrap_or_default(),
+            max_last_message_length: self
+                .value(Key::LastMessageLength.name())
+                .and_then(|value| last_message_length(&value))
+                .unwrap_or(default.max_last_message_length),
             small_model_use_default: flag(Key::SmallModelDefault, default.small_model_use_default),
             small_model_override: self
                 .value(Key::SmallModelOverride.name())
@@ -513,6 +602,11 @@ impl Object {
     }
 }
 
+/// The names of all settings, as they stand in the file.
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    Key::ALL.into_iter().map(Key::name)
+}
+
 /// The keys this program knows.
 #[derive(Clone, Copy, Debug)]
 enum Key {
@@ -520,21 +614,31 @@ enum Key {
     DefaultBudgetEnabled,
     DefaultBudget,
     NativeNotifications,
+    NotificationMode,
     NotifyOnCompletion,
+    NotifyOnError,
     NotifyOnQuestion,
+    NotifyOnSubtasks,
+    Templates,
+    LastMessageLength,
     SmallModelDefault,
     SmallModelOverride,
     OpencodeBinary,
 }
 
 impl Key {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 14] = [
         Self::GoalEnabled,
         Self::DefaultBudgetEnabled,
         Self::DefaultBudget,
         Self::NativeNotifications,
+        Self::NotificationMode,
         Self::NotifyOnCompletion,
+        Self::NotifyOnError,
         Self::NotifyOnQuestion,
+        Self::NotifyOnSubtasks,
+        Self::Templates,
+        Self::LastMessageLength,
         Self::SmallModelDefault,
         Self::SmallModelOverride,
         Self::OpencodeBinary,
@@ -546,8 +650,13 @@ impl Key {
             Self::DefaultBudgetEnabled => "sessionGoalDefaultBudgetEnabled",
             Self::DefaultBudget => "sessionGoalDefaultBudget",
             Self::NativeNotifications => "nativeNotificationsEnabled",
+            Self::NotificationMode => "notificationMode",
             Self::NotifyOnCompletion => "notifyOnCompletion",
+            Self::NotifyOnError => "notifyOnError",
             Self::NotifyOnQuestion => "notifyOnQuestion",
+            Self::NotifyOnSubtasks => "notifyOnSubtasks",
+            Self::Templates => "notificationTemplates",
+            Self::LastMessageLength => "maxLastMessageLength",
             Self::SmallModelDefault => "smallModelUseDefault",
             Self::SmallModelOverride => "smallModelOverride",
             Self::OpencodeBinary => "opencodeBinary",
@@ -573,11 +682,26 @@ impl Key {
             | Self::DefaultBudgetEnabled
             | Self::NativeNotifications
             | Self::NotifyOnCompletion
+            | Self::NotifyOnError
             | Self::NotifyOnQuestion
+            | Self::NotifyOnSubtasks
             | Self::SmallModelDefault => (value.as_bool().map(Value::from), "true or false"),
             Self::DefaultBudget => (
                 budget(value).map(Value::from),
                 "a number of tokens from 1 to 9007199254740991",
+            ),
+            Self::NotificationMode => (
+                mode(value).map(|mode| Value::from(mode.name())),
+                "`hidden-only` or `always`",
+            ),
+            Self::Templates => (
+                templates(value).map(|_| value.clone()),
+                "an object of `completion`, `error`, `question` and `subtask`, each with the \
+                 texts `title` and `message`, at most 1,000 bytes long",
+            ),
+            Self::LastMessageLength => (
+                last_message_length(value).map(Value::from),
+                "a number of characters from 10 to 10000",
             ),
             Self::SmallModelOverride => (model(value).map(Value::from), "`provider/model`"),
             Self::OpencodeBinary => (text(value).map(Value::from), "the path of a program"),
@@ -601,6 +725,49 @@ fn budget(value: &Value) -> Option<u64> {
         (None, None) => return None,
     };
     (1..=SAFE_INTEGER_MAX).contains(&whole).then_some(whole)
+}
+
+fn mode(value: &Value) -> Option<NotificationMode> {
+    let name = value.as_str()?;
+    NotificationMode::ALL
+        .into_iter()
+        .find(|mode| mode.name() == name)
+}
+
+/// A finite number of at least 10, floored; more than any daemon shows is none.
+fn last_message_length(value: &Value) -> Option<u32> {
+    let whole = budget(value)?;
+    u32::try_from(whole)
+        .ok()
+        .filter(|whole| (10..=LAST_MESSAGE_MAX).contains(whole))
+}
+
+/// Texts by kind and line; a kind or line that is left out has none.
+fn templates(value: &Value) -> Option<Templates> {
+    let kinds = value.as_object()?;
+    let mut templates = Templates::default();
+    for (kind, lines) in kinds {
+        let template = match kind.as_str() {
+            "completion" => &mut templates.completion,
+            "error" => &mut templates.error,
+            "question" => &mut templates.question,
+            "subtask" => &mut templates.subtask,
+            _ => return None,
+        };
+        for (line, text) in lines.as_object()? {
+            let text = text.as_str()?.trim();
+            let place = match line.as_str() {
+                "title" => &mut template.title,
+                "message" => &mut template.message,
+                _ => return None,
+            };
+            if text.len() > TEMPLATE_BYTES_MAX || text.contains('\0') {
+                return None;
+            }
+            text.clone_into(place);
+        }
+    }
+    Some(templates)
 }
 
 /// `provider/model`, trimmed; the model's own name may hold further slashes.

@@ -70,6 +70,15 @@ pub(crate) async fn plan_wait(
     plan_once(ports, session, &key, stamp, notice).await
 }
 
+/// Writes down the notice of a turn. Whether the user wants it was asked before.
+pub(crate) async fn plan_turn(ports: &Ports, out: NoticeOut, key: &str) -> Option<Planned> {
+    let stamp = Stamp {
+        id: out.goal.clone(),
+        updated_at: Wall(0),
+    };
+    write_down(ports, out, key, stamp).await
+}
+
 async fn plan_once(
     ports: &Ports,
     session: &SessionRead,
@@ -81,6 +90,7 @@ async fn plan_once(
     let wanted = match notice.code.gate() {
         NoticeGate::Completion => settings.notify_on_completion,
         NoticeGate::Question => settings.notify_on_question,
+        NoticeGate::Error => settings.notify_on_error,
     };
     if !wanted {
         return None;
@@ -94,6 +104,10 @@ async fn plan_once(
         objective: notice.objective.clone(),
         detail: notice.detail.clone(),
     };
+    write_down(ports, out, key, stamp).await
+}
+
+async fn write_down(ports: &Ports, out: NoticeOut, key: &str, stamp: Stamp) -> Option<Planned> {
     let plan = NoticePlan {
         key: key.to_owned(),
         at: ports.clock.wall(),

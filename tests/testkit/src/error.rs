@@ -66,6 +66,14 @@ pub enum Error {
         /// The end of what it printed.
         log: String,
     },
+    /// The message bus or the notification daemon on it did not do its part.
+    #[error("{what}: {reason}")]
+    Bus {
+        /// Which part.
+        what: &'static str,
+        /// Its answer.
+        reason: String,
+    },
     /// A command that promises JSON lines printed something else.
     #[error("not a JSON line: {0:?}")]
     NotJson(String),

@@ -11,6 +11,7 @@
 mod error;
 pub mod fake;
 pub mod model;
+pub mod notifyd;
 pub mod openchamber;
 pub mod opencode;
 mod process;

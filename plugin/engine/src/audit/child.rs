@@ -18,6 +18,9 @@ use tokio_util::task::TaskTracker;
 use super::Failure;
 use crate::from_wire;
 
+/// The title of a session that an audit is a child of when nobody's session is meant.
+const TRIAL_TITLE: &str = "Auditor test";
+
 /// Deadline of one clean-up with all its tries.
 const CLEAN_UP_MAX: Duration = Duration::from_secs(30);
 
@@ -75,6 +78,34 @@ impl Cleaner {
         match take.await {
             Ok(made) => made.map_err(|error| Failure::of(&error)),
             Err(_) => Err(Failure::Final(AuditFailure::Connection)),
+        }
+    }
+
+    /// Makes a session that is nobody's child, for an audit that judges nobody's work. The error
+    /// is `None` if the program is ending.
+    pub(super) async fn open_alone(&self, directory: &str) -> Result<Child, Option<Error>> {
+        let session = NewSession {
+            title: Some(TRIAL_TITLE.to_owned()),
+            permission: vec![PermissionRule::deny_all()],
+            ..NewSession::default()
+        };
+        let directory: Arc<str> = Arc::from(directory);
+        let (give, take) = oneshot::channel();
+        let cleaner = self.clone();
+        let making = async move {
+            let made = cleaner.client.create_session(Some(&directory), &session);
+            let made = made.await.map(|made| Child {
+                id: made.id,
+                directory: Arc::clone(&directory),
+                cleaner: cleaner.clone(),
+            });
+            // If nobody takes it, the child is dropped here.
+            drop(give.send(made));
+        };
+        self.tasks.spawn_on(making, &self.runtime);
+        match take.await {
+            Ok(made) => made.map_err(Some),
+            Err(_) => Err(None),
         }
     }
 

@@ -72,6 +72,12 @@ pub async fn why(ports: &Ports, session: &SessionId) -> Result<Explanation, Erro
     Ok(Explanation { view, look, recent })
 }
 
+/// The whole objective of a goal, for display: the file's text, else the stored one (R9). `None`
+/// where it is on another machine or missing.
+pub async fn objective(ports: &Ports, view: &GoalView) -> Option<String> {
+    think::effective_objective(ports, &view.session, &view.goal).await
+}
+
 /// The goals of all sessions, newest first; inherited ones and audits left out.
 ///
 /// # Errors

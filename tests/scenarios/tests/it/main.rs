@@ -11,5 +11,6 @@ mod recovery;
 mod simulation;
 mod support;
 mod timing;
+mod turns;
 mod user;
 mod waits;

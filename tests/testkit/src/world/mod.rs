@@ -33,7 +33,7 @@ use goal_core::judge::AuditFailure;
 use goal_core::limits::Limits;
 use goal_core::verdict::VerdictKind;
 use goal_engine::objectives::Objectives;
-use goal_engine::ports::{AuditJob, NoticeOut, Ports, PromptOut, ServerEvent};
+use goal_engine::ports::{AuditJob, Events, NoticeOut, Ports, PromptOut, ServerEvent};
 use goal_engine::settings::SettingsFile;
 use goal_engine::store::{Owner, ServerKey};
 use goal_engine::update::{Update, UpdateKind};
@@ -237,6 +237,12 @@ impl World {
     #[must_use]
     pub fn command(&self) -> Ports {
         self.ports(0, Life::new(0, self.inner.server.clone()), false)
+    }
+
+    /// What the server says from here on, for somebody beside the engines.
+    #[must_use]
+    pub fn events(&self) -> Box<dyn Events> {
+        Box::new(self.ear(Life::new(0, self.inner.server.clone()), None))
     }
 
     /// Time passes.
@@ -517,7 +523,6 @@ impl World {
     }
 
     fn start_engine(&self, elsewhere: bool) -> usize {
-        let (sender, receiver) = unbounded_channel();
         let mut engines = self.engines();
         let number = engines.running.len() + 1;
         // The process of a killed one is gone, and with it its lease.
@@ -525,17 +530,7 @@ impl World {
             engines.generation += u32::from(engines.running.iter().any(Running::left_no_lease));
         }
         let life = Life::new(number, self.inner.server.clone());
-        let place = {
-            let mut state = self.inner.server.lock();
-            let connected = state.up;
-            if connected {
-                // It cannot be gone yet.
-                let _ = sender.send(ServerEvent::Connected);
-            }
-            state.listeners.push(Listener::new(sender, connected));
-            state.note(Some(number), "", What::Started);
-            state.listeners.len() - 1
-        };
+        let ear = self.ear(life.clone(), Some(number));
         let url = format!("http://127.0.0.1:{}", 4_000 + engines.generation);
         let key = match ServerKey::attached(&url) {
             Ok(key) => key,
@@ -544,12 +539,6 @@ impl World {
         let driver = Driver {
             key,
             owner: Owner::this_process(&format!("engine {number}")),
-        };
-        let ear = Ear {
-            server: self.inner.server.clone(),
-            place,
-            receiver,
-            life: life.clone(),
         };
         let ports = self.ports(number, life.clone(), elsewhere);
         let engine = Engine::start(ports, Box::new(ear), driver);
@@ -562,6 +551,29 @@ impl World {
             lease_stays: false,
         });
         number
+    }
+
+    /// What an engine of this number hears, or somebody who is none.
+    fn ear(&self, life: Life, engine: Option<usize>) -> Ear {
+        let (sender, receiver) = unbounded_channel();
+        let mut state = self.inner.server.lock();
+        let connected = state.up;
+        if connected {
+            // It cannot be gone yet.
+            let _ = sender.send(ServerEvent::Connected);
+        }
+        state.listeners.push(Listener::new(sender, connected));
+        if engine.is_some() {
+            state.note(engine, "", What::Started);
+        }
+        let place = state.listeners.len() - 1;
+        drop(state);
+        Ear {
+            server: self.inner.server.clone(),
+            place,
+            receiver,
+            life,
+        }
     }
 
     fn collect(&self, number: usize, engine: &Engine) {

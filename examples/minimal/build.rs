@@ -1,0 +1,5 @@
+//! Checks configuration and capabilities, and embeds the page.
+
+fn main() {
+    tauri_build::build();
+}

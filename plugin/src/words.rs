@@ -1,0 +1,86 @@
+//! The words of native notices, from the catalogue that pages use, too.
+
+use std::collections::BTreeMap;
+
+use goal_core::notice::NoticeCode;
+
+/// The catalogues by language; the first stands in for what another lacks.
+const CATALOGUES: [(&str, &str); 2] = [
+    ("en", include_str!("../../guest-js/locales/en.json")),
+    ("fr", include_str!("../../guest-js/locales/fr.json")),
+];
+
+/// One language's words.
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
+    texts: BTreeMap<String, String>,
+    instead: BTreeMap<String, String>,
+}
+
+impl Words {
+    /// The words of `language`, such as `fr` or `fr-CA`; of English if there are none.
+    pub(crate) fn of(language: Option<&str>) -> Self {
+        let main = language.unwrap_or_default();
+        let main = main.split(['-', '_']).next().unwrap_or_default();
+        let catalogue = |(_, json): &(&str, &str)| serde_json::from_str(json).unwrap_or_default();
+        let found = CATALOGUES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(main));
+        Self {
+            texts: found.map(catalogue).unwrap_or_default(),
+            instead: CATALOGUES.first().map(catalogue).unwrap_or_default(),
+        }
+    }
+
+    /// The first line of a notice.
+    pub(crate) fn title(&self, code: NoticeCode) -> String {
+        self.text(&format!("notice.{}", code.name()))
+    }
+
+    /// The button that resumes a goal.
+    pub(crate) fn resume(&self) -> String {
+        self.text("control.resume")
+    }
+
+    /// The button that opens the session.
+    pub(crate) fn open(&self) -> String {
+        self.text("control.open")
+    }
+
+    fn text(&self, key: &str) -> String {
+        let found = self.texts.get(key).or_else(|| self.instead.get(key));
+        // A test holds the keys; a key says more than nothing.
+        found.cloned().unwrap_or_else(|| key.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_notice_has_its_words_in_every_language() {
+        for (language, json) in CATALOGUES {
+            let texts: BTreeMap<String, String> = serde_json::from_str(json).unwrap();
+            let notices = NoticeCode::ALL.map(|code| format!("notice.{}", code.name()));
+            let controls = ["control.resume", "control.open"].map(str::to_owned);
+            for key in notices.into_iter().chain(controls) {
+                let text = texts.get(&key);
+                assert!(
+                    text.is_some_and(|text| !text.is_empty()),
+                    "{language} {key}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_language_is_found_by_its_first_part_and_english_stands_in() {
+        let title = |language| Words::of(language).title(NoticeCode::GoalComplete);
+        let (english, french) = (title(None), title(Some("fr")));
+        assert_ne!(english, french);
+        assert_eq!(title(Some("fr-CA")), french);
+        assert_eq!(title(Some("FR_ca.UTF-8")), french);
+        assert_eq!(title(Some("xx")), english);
+    }
+}
