@@ -2,6 +2,7 @@
 //! per session and frame.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -163,10 +164,10 @@ impl Hub {
                 () = ended.cancelled() => break,
                 () = self.news.notified() => {}
             }
-            self.flush(pages);
+            self.frame(pages);
             tokio::time::sleep(FRAME).await;
         }
-        self.flush(pages);
+        self.frame(pages);
     }
 
     /// Another server is about to be used: its goals are others. `turns_max` is its loop's limit.
@@ -369,6 +370,14 @@ impl Hub {
         }
         while watch.queue.try_recv().is_ok() {}
         state.whole(watch.session.as_ref(), self.clock.wall())
+    }
+
+    /// One frame. A panic on the way to the pages costs this frame alone.
+    fn frame(&self, pages: &impl Pages) {
+        let told = catch_unwind(AssertUnwindSafe(|| self.flush(pages)));
+        if told.is_err() {
+            tracing::error!("telling pages broke off; they are right again after a list");
+        }
     }
 
     fn flush(&self, pages: &impl Pages) {

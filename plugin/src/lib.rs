@@ -5,10 +5,11 @@
 //! on until the auditor finds the goal reached, a limit is met, or the user steps in. The loop runs
 //! in the app's Rust core: closing, reloading or crashing a window changes nothing for it.
 //!
-//! ```no_run
-//! tauri::Builder::default()
-//!     .plugin(tauri_plugin_goal::init())
-//! #    ;
+//! ```
+//! # fn app<R: tauri::Runtime>(builder: tauri::Builder<R>) -> tauri::Builder<R> {
+//! // let builder = tauri::Builder::default();
+//! builder.plugin(tauri_plugin_goal::init())
+//! # }
 //! ```
 //!
 //! A page then asks through commands and hears through events; what it may ask is set by the
@@ -70,15 +71,16 @@ pub fn init<R: Runtime>() -> TauriPlugin<R, Option<Config>> {
 
 /// The plugin with values from Rust, each in place of that of `tauri.conf.json`.
 ///
-/// ```no_run
+/// ```
 /// use tauri_plugin_goal::{Builder, Server};
 ///
+/// # fn app<R: tauri::Runtime>(builder: tauri::Builder<R>) -> tauri::Builder<R> {
 /// let goals = Builder::new()
 ///     .server(Server::Attached { url: "http://127.0.0.1:4096".into(), username: None })
 ///     .password("secret")
 ///     .keep_running(true);
-/// tauri::Builder::default().plugin(goals.build())
-/// #    ;
+/// builder.plugin(goals.build())
+/// # }
 /// ```
 #[derive(Default)]
 pub struct Builder {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use goal_core::notice::{BODY_MAX, NoticeCode};
+use goal_core::notice::BODY_MAX;
+#[cfg(any(test, all(target_os = "linux", feature = "native-notifications")))]
+use goal_core::notice::NoticeCode;
 use goal_core::text;
 use goal_engine::ports::{NoticeOut, Notices};
 use tokio::time::timeout;
@@ -32,6 +34,10 @@ pub(crate) struct Click {
 
 /// What a click means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(target_os = "linux", feature = "native-notifications")),
+    expect(dead_code, reason = "clicks come back on Linux only")
+)]
 pub(crate) enum Action {
     /// To see the session.
     Open,

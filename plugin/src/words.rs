@@ -38,11 +38,13 @@ impl Words {
     }
 
     /// The button that resumes a goal.
+    #[cfg(all(target_os = "linux", feature = "native-notifications"))]
     pub(crate) fn resume(&self) -> String {
         self.text("control.resume")
     }
 
     /// The button that opens the session.
+    #[cfg(all(target_os = "linux", feature = "native-notifications"))]
     pub(crate) fn open(&self) -> String {
         self.text("control.open")
     }

@@ -108,11 +108,14 @@ pub(crate) const STEPS: &[Step] = &[
         name: "plugin-alone",
         what: "the plugin without its default features",
         job: Job::Cargo(&[
-            "check",
+            "clippy",
             "--locked",
             "--package",
             "tauri-plugin-goal",
             "--no-default-features",
+            "--",
+            "-D",
+            "warnings",
         ]),
     },
     Step {

@@ -210,6 +210,22 @@ fn the_line_is_told_when_it_changes_and_then_only() {
 }
 
 #[test]
+fn a_panic_on_the_way_to_the_pages_costs_one_frame() {
+    struct Broken;
+    impl Pages for Broken {
+        fn emit(&self, _: &Event) {
+            std::panic::resume_unwind(Box::new("broken"));
+        }
+    }
+    let (hub, pages) = (hub(), Heard::default());
+    hub.hear(&phase("ses_1", Phase::Quiet));
+    hub.frame(&Broken);
+    hub.hear(&phase("ses_1", Phase::Working));
+    hub.frame(&pages);
+    assert_eq!(pages.changes(), [(2, "ses_1".to_owned(), Some("working"))]);
+}
+
+#[test]
 fn settings_are_told_when_they_are_others_than_before() {
     let view = |enabled: bool| {
         let settings = goal_engine::settings::Settings {

@@ -240,17 +240,22 @@ impl Running {
         }
     }
 
-    /// The servers that run on this desktop.
-    pub(crate) fn servers(&self) -> usize {
-        let serves = |pid: &u32| {
+    /// The command lines of the servers that run on this desktop.
+    pub(crate) fn servers(&self) -> Vec<String> {
+        let line = |pid: u32| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.split(|byte| *byte == 0).any(|word| word == b"serve")
+            let words = String::from_utf8_lossy(&line).replace('\0', " ");
+            format!("{pid}: {words}")
         };
-        self.scratch
-            .processes()
-            .iter()
-            .filter(|pid| serves(pid))
-            .count()
+        let lines = self.scratch.processes().into_iter().map(line);
+        lines.filter(|line| line.contains(" serve ")).collect()
+    }
+
+    /// Waits until no server runs here: what is killed takes a moment to be gone.
+    pub(crate) async fn has_no_server(&self) {
+        let what = format!("no server runs, of {:?}", self.servers());
+        self.until(&what, async || self.servers().is_empty().then_some(()))
+            .await;
     }
 
     /// Sends a signal to the process of that name, of which the system keeps 15 characters.
