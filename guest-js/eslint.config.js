@@ -34,4 +34,16 @@ export default defineConfig(
     files: ['**/*.{js,mjs}'],
     languageOptions: { globals: { process: 'readonly', URL: 'readonly', console: 'readonly' } },
   },
+  {
+    files: ['browser/*.mjs'],
+    // What runs within the page.
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          'window document URLSearchParams performance getComputedStyle innerWidth',
+          'requestAnimationFrame setTimeout',
+        ].flatMap((names) => names.split(' ').map((name) => [name, 'readonly'])),
+      ),
+    },
+  },
 );

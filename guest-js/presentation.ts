@@ -245,15 +245,24 @@ export function describe(
   };
 }
 
-/** Tokens and continuations; empty while nothing was used. */
-export function usageOf(goal: GoalView, words: Words): string {
+/**
+ * Tokens and continuations; empty while nothing was used.
+ *
+ * @param style `long` says what the second number counts. Default: `short`.
+ */
+export function usageOf(
+  goal: GoalView,
+  words: Words,
+  style: 'short' | 'long' = 'short',
+): string {
   const used = words.tokens(goal.tokensUsed);
   const parts: string[] = [];
   if (goal.tokenBudget !== null) {
     parts.push(words.say('usage.budget', { used, budget: words.tokens(goal.tokenBudget) }));
   } else if (goal.tokensUsed > 0) parts.push(words.say('usage.tokens', { used }));
   if (goal.turnsUsed > 0) {
-    parts.push(words.say('usage.turns', { n: goal.turnsUsed, of: goal.turnsMax }));
+    const key = style === 'long' ? 'usage.turnsLong' : 'usage.turns';
+    parts.push(words.say(key, { n: goal.turnsUsed, of: goal.turnsMax }));
   }
   return parts.join(' · ');
 }
@@ -294,7 +303,8 @@ function lineOf(goal: GoalView, now: number, subagent: string | undefined): Mess
     case 'strip.paused':
       return goal.reason.trim() === '' ? 'strip.pausedByYou' : line;
     case 'strip.complete':
-      return goal.reason === 'verified by audit' ? 'strip.verified' : line;
+      if (goal.reason === 'verified by audit') return 'strip.verified';
+      return goal.reason.trim() === '' ? line : 'strip.completeBy';
     default:
       return line;
   }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 
 import { auditorCheck } from '../commands.js';
 import { GoalError } from '../errors.js';
-import { describe, errorText, present, reasonOf, sentence } from '../presentation.js';
+import { describe, errorText, present, reasonOf, sentence, usageOf } from '../presentation.js';
 import type { GoalView, JournalLine } from '../types.js';
 import type { Words } from '../words.js';
 import { useGoalActions, type GoalActions } from './actions.js';
@@ -46,11 +46,22 @@ export interface GoalDialogProps {
 export function GoalDialog(props: GoalDialogProps): ReactNode {
   const { portal } = useKit();
   const { goal } = useGoal(props.sessionId);
+  const opener = useRef<Element | null>(null);
   return (
     <Dialog.Root open={props.open} onOpenChange={props.onOpenChange}>
       <Dialog.Portal container={portal ?? null}>
         <Dialog.Overlay className="goal-overlay" />
-        <Dialog.Content className="goal-dialog">
+        <Dialog.Content
+          className="goal-dialog"
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            // Back to where the focus was, which need not be a trigger of this dialog.
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement) opener.current.focus();
+          }}
+        >
           {/* Seeded once, when it opens or its goal makes room for another one. */}
           {goal !== undefined && <Body key={goal?.goalId ?? ''} {...props} goal={goal} />}
         </Dialog.Content>
@@ -121,12 +132,11 @@ function Head({ goal, sessionId }: { goal: GoalView | null; sessionId: string })
 function State({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
   const now = useNow(goal.status === 'active');
   const { glyph, tone } = present(goal);
-  const { line, usage } = describe(goal, words, now);
-  const facts = [usage];
+  const { line } = describe(goal, words, now);
+  const facts = [usageOf(goal, words, 'long')];
   if (goal.auditedBy !== null) facts.push(words.say('dialog.auditedBy', { model: goal.auditedBy }));
-  // The line of a paused goal says its reason; only these two leave it out.
-  const untold = goal.status === 'blocked' || goal.status === 'budgetLimited';
-  const reason = untold ? sentence(reasonOf(goal, words)) : '';
+  // The lines of the others say theirs.
+  const reason = goal.status === 'blocked' ? sentence(reasonOf(goal, words)) : '';
   return (
     <>
       <p className="goal-state" data-tone={tone}>
@@ -275,9 +285,7 @@ function Budget({ form, goal, raise, words }: BudgetProps): ReactNode {
         </p>
       )}
       {goal?.status === 'budgetLimited' && (
-        <p className="goal-hint">
-          {words.say('dialog.budgetSpent', { used: words.tokens(goal.tokensUsed) })}
-        </p>
+        <p className="goal-hint">{words.say('dialog.budgetSpent')}</p>
       )}
     </div>
   );
@@ -440,7 +448,7 @@ function Remove({ goal, actions, onRemoved }: RemoveProps): ReactNode {
         </button>
       </AlertDialog.Trigger>
       <AlertDialog.Portal container={portal ?? null}>
-        <AlertDialog.Overlay className="goal-overlay" />
+        <AlertDialog.Overlay className="goal-overlay goal-overlay-above" />
         <AlertDialog.Content className="goal-dialog goal-confirm">
           <AlertDialog.Title className="goal-title">
             {words.say('dialog.removeTitle')}

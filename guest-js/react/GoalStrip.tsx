@@ -60,30 +60,30 @@ function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps
     else setDialog(raise ? 'raise' : 'open');
   };
   const control = controlOf(look, server, onAnswer !== undefined);
-  const whole = objective ?? (objective === null ? words.say('strip.noText') : '');
+  // A missing objective is what the line tells; one that is elsewhere is no fault.
+  const elsewhere = objective === null && goal.phase !== 'objectiveMissing';
+  const whole = objective ?? (elsewhere ? words.say('strip.noText') : '');
   return (
-    <section
+    <div
       className="goal-strip"
+      role="group"
       data-tone={look.tone}
       data-phase={goal.phase}
       data-status={goal.status}
       data-needs-you={look.needsYou}
       aria-label={words.say('strip.label')}
     >
-      <Tip text={whole}>
-        <button
-          type="button"
-          className="goal-strip-main"
-          aria-haspopup="dialog"
-          onClick={() => {
-            manage(false);
-          }}
-        >
-          <GoalGlyph glyph={look.glyph} />
-          <span className="goal-strip-text">{told.text || whole}</span>
-        </button>
-      </Tip>
-      <span className="goal-strip-line">{told.line}</span>
+      <About
+        look={look}
+        whole={whole}
+        text={told.text || whole || goal.title}
+        onPress={() => {
+          manage(false);
+        }}
+      />
+      <span className="goal-strip-line" title={told.line}>
+        {told.line}
+      </span>
       {told.usage !== '' && <span className="goal-strip-usage">{told.usage}</span>}
       <button
         type="button"
@@ -112,7 +112,26 @@ function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps
           }}
         />
       )}
-    </section>
+    </div>
+  );
+}
+
+interface AboutProps {
+  look: Presentation;
+  text: string;
+  whole: string;
+  onPress: () => void;
+}
+
+/** What the goal is about, in one line; the whole objective on hover and focus. */
+function About({ look, text, whole, onPress }: AboutProps): ReactNode {
+  return (
+    <Tip text={whole}>
+      <button type="button" className="goal-strip-main" aria-haspopup="dialog" onClick={onPress}>
+        <GoalGlyph glyph={look.glyph} />
+        <span className="goal-strip-text">{text}</span>
+      </button>
+    </Tip>
   );
 }
 

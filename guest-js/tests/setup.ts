@@ -6,5 +6,5 @@ afterEach(async () => {
   cleanup();
   // Listeners are taken away a turn after the last reader has left.
   await new Promise((resolve) => setTimeout(resolve));
-  clearMocks();
+  if (typeof window !== 'undefined') clearMocks();
 });

@@ -15,7 +15,9 @@ class Hand {
   readonly changed = new Set<(changed: Changed) => void>();
   readonly connection = new Set<(server: ServerStatus) => void>();
   readonly settingsHeard = new Set<(settings: SettingsView) => void>();
-  objective = vi.fn(() => Promise.resolve({ text: 'the whole text' }));
+  objective = vi.fn<() => Promise<{ text: string | null }>>(() =>
+    Promise.resolve({ text: 'the whole text' }),
+  );
   listenersBegun = 0;
   /** Holds every `listen` back until it is called. */
   letListen: (() => void) | null = null;
