@@ -6,6 +6,7 @@ import type {
   AuditorModel,
   AuditorTest,
   Cleared,
+  Command,
   Completed,
   Edit,
   Edited,
@@ -418,8 +419,9 @@ export async function watch(
 }
 
 /**
- * A fresh request id: 32 hexadecimal digits. An acting command that is asked again with the same
- * id carries out nothing a second time and gives the first answer.
+ * A fresh request id: 32 hexadecimal digits. An acting command that was carried out, and is asked
+ * again with the same id and arguments, does nothing a second time and gives the first answer. The
+ * newest 1,024 ids are remembered, until the app ends.
  *
  * @example
  * ```ts
@@ -436,12 +438,14 @@ export function newRequestId(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+type Call = `plugin:goal|${Command}`;
+
 /** Every acting call bears an id: Tauri itself sends one again if its first way to Rust fails. */
-function act<T>(command: string, request: { requestId?: string }): Promise<T> {
+function act<T>(command: Call, request: { requestId?: string }): Promise<T> {
   return call(command, { ...request, requestId: request.requestId ?? newRequestId() });
 }
 
-async function call<T>(command: string, request: InvokeArgs): Promise<T> {
+async function call<T>(command: Call, request: InvokeArgs): Promise<T> {
   try {
     return await invoke<T>(command, request);
   } catch (reason) {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './types.js';
+import { ERROR_CODES, type ErrorCode } from './types.js';
 
 /**
  * Every code that a {@link GoalError} can bear: those of the Rust side, and two that only a page
@@ -53,7 +53,7 @@ export class GoalError extends Error {
 
 /** Tauri's own refusals are plain texts, worded otherwise in debug and release builds. */
 function codeOfText(text: string): GoalErrorCode {
-  if (text.includes('not allowed')) return 'notAllowed';
+  if (/not allowed|explicitly denied/.test(text)) return 'notAllowed';
   const nobody = /plugin \S+ not found|command \S+ not found|__TAURI_INTERNALS__|reading 'invoke'/i;
   return nobody.test(text) ? 'unavailable' : 'internal';
 }
@@ -65,37 +65,5 @@ function isBody(reason: unknown): reason is { code: string; message: string } {
 }
 
 function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(CODES, code);
+  return (ERROR_CODES as readonly string[]).includes(code);
 }
-
-/** A record, so that the compiler asks for an entry when the Rust side gets a new code. */
-const CODES: Record<ErrorCode, true> = {
-  invalidSession: true,
-  unknownSession: true,
-  unsuitableSession: true,
-  invalidObjective: true,
-  invalidBudget: true,
-  invalidLimits: true,
-  noGoal: true,
-  goalExists: true,
-  wrongStatus: true,
-  budgetSpent: true,
-  noAuditor: true,
-  corruptMetadata: true,
-  conflict: true,
-  unreachable: true,
-  unauthorized: true,
-  notOpenCode: true,
-  server: true,
-  notDelivered: true,
-  openCodeMissing: true,
-  dataFolder: true,
-  shuttingDown: true,
-  invalidArguments: true,
-  notConnected: true,
-  unknownSetting: true,
-  invalidSetting: true,
-  settingsUnwritable: true,
-  auditFailed: true,
-  internal: true,
-};

@@ -1,7 +1,7 @@
 import { listen, type UnlistenFn } from '@tauri-apps/api/event';
 
 import { GoalError } from './errors.js';
-import type { Changed, Notice, Open, ServerStatus, Settled, SettingsView } from './types.js';
+import type { Changed, EventName, Notice, Open, ServerStatus, Settled, SettingsView } from './types.js';
 
 /**
  * Calls `handler` when a session's goal changed; at most once per session and 16 ms, with the
@@ -59,8 +59,8 @@ export function onConnection(handler: (server: ServerStatus) => void): Promise<U
 }
 
 /**
- * Calls `handler` when a line was added to the in-app list of notices, or one of its lines changed
- * its `state` (the same `id` then).
+ * Calls `handler` when a line was added to the in-app list of notices. Its `state` is mostly still
+ * `planned` then; `notices` tells later what became of it.
  *
  * @example
  * ```ts
@@ -94,6 +94,8 @@ export function onSettings(handler: (settings: SettingsView) => void): Promise<U
 
 /**
  * Calls `handler` when a native notification was clicked; the window is shown and focused by then.
+ * Listen before the page's first `list` (or the store's first reader): for a window that the click
+ * opened, the event follows that.
  *
  * @example
  * ```ts
@@ -108,8 +110,8 @@ export function onOpen(handler: (open: Open) => void): Promise<UnlistenFn> {
   return on('goal://open', handler);
 }
 
-/** The events and what they bear. */
-interface Payloads {
+/** What each event bears. */
+interface Payloads extends Record<EventName, unknown> {
   'goal://changed': Changed;
   'goal://settled': Settled;
   'goal://connection': ServerStatus;
@@ -118,7 +120,7 @@ interface Payloads {
   'goal://open': Open;
 }
 
-async function on<E extends keyof Payloads>(
+async function on<E extends EventName>(
   event: E,
   handler: (payload: Payloads[E]) => void,
 ): Promise<UnlistenFn> {

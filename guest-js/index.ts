@@ -13,5 +13,5 @@ export * from './events.js';
 export * from './format.js';
 export * from './presentation.js';
 export * from './store.js';
-export type * from './types.js';
+export * from './types.js';
 export * from './words.js';

@@ -63,7 +63,7 @@ export function createWords({ messages = {}, locale = 'en' }: WordsOptions = {})
     },
     span: (ms) => {
       const { n, unit } = span(ms);
-      return say(`span.${unit}`, { n });
+      return say(`wait.${unit}`, { n });
     },
     clock: (at, now) => clock(at, now, locale),
     day: (at, now) => day(at, now, locale),

@@ -23,7 +23,8 @@ const focused = (page, selector) =>
   page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector);
 
 async function targetColours(open) {
-  const page = await open({ scene: 'signs', theme: 'light' });
+  // Without the transitions, which would show a colour on its way.
+  const page = await open({ scene: 'signs', theme: 'light' }, { reducedMotion: 'reduce' });
   await page.locator('.goal-button').nth(20).waitFor();
   const odd = await page.locator('.goal-button, .goal-badge').evaluateAll((elements) =>
     elements

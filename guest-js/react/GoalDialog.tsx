@@ -133,8 +133,6 @@ function State({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
   const now = useNow(goal.status === 'active');
   const { glyph, tone } = present(goal);
   const { line } = describe(goal, words, now);
-  const facts = [usageOf(goal, words, 'long')];
-  if (goal.auditedBy !== null) facts.push(words.say('dialog.auditedBy', { model: goal.auditedBy }));
   // The lines of the others say theirs.
   const reason = goal.status === 'blocked' ? sentence(reasonOf(goal, words)) : '';
   return (
@@ -144,8 +142,11 @@ function State({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
         <strong>{line}</strong>
       </p>
       <Dialog.Description className="goal-facts">
-        {facts.filter((fact) => fact !== '').join(' · ')}
+        {usageOf(goal, words, 'long')}
       </Dialog.Description>
+      {goal.auditedBy !== null && (
+        <p className="goal-auditor">{words.say('dialog.auditedBy', { model: goal.auditedBy })}</p>
+      )}
       {reason !== '' && <p className="goal-reason">{reason}</p>}
       {goal.note !== '' && goal.note !== goal.reason && <p className="goal-note">{goal.note}</p>}
     </>

@@ -25,13 +25,13 @@ test('no text is empty, or has blanks around it', () => {
 });
 
 test('no key of the page’s own is left over', () => {
-  const own = /^(strip|usage|button|counter|badge|dialog|tokens|span)\./;
+  const own = /^(strip|usage|button|counter|badge|dialog|tokens|wait)\./;
   const sources = ['.', 'react']
     .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n');
-  const made = /^(tokens|span)\.(thousand|million|seconds|minutes|hours)$/;
+  const made = /^(tokens|wait)\.(thousand|million|seconds|minutes|hours)$/;
   const unused = Object.keys(en).filter(
     (key) => own.test(key) && !made.test(key) && !sources.includes(`'${key}'`),
   );

@@ -61,6 +61,11 @@ test.each(ACTING)('%s leaves the caller its own request id', async (call, comman
   expect(backend.asked(command).map(({ requestId }) => requestId)).toEqual(['mine']);
 });
 
+test('there is a function for every command', () => {
+  const tried = [...READING, ...ACTING].map(([, command]) => command);
+  expect(new Set([...tried, 'watch', 'unwatch'])).toEqual(new Set(goal.COMMANDS));
+});
+
 test('answers come as they are', async () => {
   const backend = new Backend().install();
   expect(await goal.get(session)).toBeNull();

@@ -8,6 +8,7 @@ const REFUSALS: [unknown, GoalErrorCode][] = [
   [{ code: 'internal', message: 'See the log.' }, 'internal'],
   ['goal.pause not allowed. Permissions associated with this command: goal:allow-pause', 'notAllowed'],
   ['Command plugin:goal|pause not allowed by ACL', 'notAllowed'],
+  ['goal.pause explicitly denied on origin http://127.0.0.1', 'notAllowed'],
   ['plugin goal not found', 'unavailable'],
   ['Command plugin:goal|pause not found', 'unavailable'],
   [{ code: 'ofATimeToCome', message: 'New.' }, 'internal'],

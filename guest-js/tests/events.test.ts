@@ -25,3 +25,7 @@ test.each(EVENTS)('%s reaches its listener until that is taken away', async (eve
   await emit(event, { seq: 2 });
   expect(heard).toEqual([{ seq: 1 }]);
 });
+
+test('there is a function for every event', () => {
+  expect(EVENTS.map(([event]) => event)).toEqual([...goal.EVENTS]);
+});

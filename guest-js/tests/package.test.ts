@@ -85,7 +85,7 @@ async function bundle(source: string): Promise<{ modules: string[]; code: string
     build: {
       write: false,
       lib: { entry, formats: ['es'], fileName: 'page' },
-      rolldownOptions: { external: [/^@tauri-apps\//] },
+      rolldownOptions: { external: [/^@tauri-apps\//], output: { minify: true } },
     },
   });
   const [output] = [result].flat() as Rolldown.RolldownOutput[];
