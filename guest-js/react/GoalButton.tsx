@@ -12,7 +12,7 @@ import { Tip } from './Tip.js';
 /** What a target button is about. */
 export interface GoalButtonProps extends Target {
   /** Opens the page's own dialog. Left out: the button opens a {@link GoalDialog}. */
-  onManage?: () => void;
+  onManage?: (() => void) | undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import { Failure } from './Failure.js';
 import { BUDGET_MAX, BUDGET_MIN, BUDGET_STEP, useGoalForm, type GoalForm } from './form.js';
 import { Count } from './GoalCounter.js';
 import { GoalGlyph } from './GoalGlyph.js';
-import { useDecisions, useGoal, useNow, useSettings } from './hooks.js';
+import { pulseOf, useDecisions, useGoal, useNow, useSettings } from './hooks.js';
 import { useKit } from './kit.js';
 
 /** What a dialog is about. */
@@ -20,7 +20,7 @@ export interface GoalDialogProps {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   /** Opened to raise a spent budget: a larger one is suggested. Default: no. */
-  raise?: boolean;
+  raise?: boolean | undefined;
 }
 
 /**
@@ -113,7 +113,7 @@ function Body({ sessionId, goal, raise = false, onOpenChange }: BodyProps): Reac
 function Head({ goal, sessionId }: { goal: GoalView | null; sessionId: string }): ReactNode {
   const { words } = useKit();
   return (
-    <header className="goal-head">
+    <div className="goal-head">
       <Dialog.Title className="goal-title">
         {words.say(goal ? 'dialog.manage' : 'dialog.create')}
       </Dialog.Title>
@@ -125,12 +125,12 @@ function Head({ goal, sessionId }: { goal: GoalView | null; sessionId: string })
         </button>
       </Dialog.Close>
       {goal ? <State goal={goal} words={words} /> : <Auditor sessionId={sessionId} />}
-    </header>
+    </div>
   );
 }
 
 function State({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
-  const now = useNow(goal.status === 'active');
+  const now = useNow(pulseOf(goal));
   const { glyph, tone } = present(goal);
   const { line } = describe(goal, words, now);
   // The lines of the others say theirs.
@@ -320,7 +320,7 @@ const SHOWN = new Set<JournalLine['decision']>(['continue', 'pause', 'settle']);
 
 function Decisions({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
   const lines = useDecisions(goal).filter(({ decision }) => SHOWN.has(decision));
-  const now = useNow(false);
+  const now = useNow(60_000);
   if (lines.length === 0) return null;
   return (
     <section className="goal-recent">
@@ -357,7 +357,7 @@ function Foot({ goal, form, actions, close }: FootProps): ReactNode {
   const open = goal !== null && goal.status !== 'complete';
   const primary = !goal ? 'start' : goal.status === 'budgetLimited' ? 'raise' : 'save';
   return (
-    <footer className="goal-foot">
+    <div className="goal-foot">
       {goal && <Remove goal={goal} actions={actions} onRemoved={close} />}
       <span className="goal-space" />
       {open && <Toggle goal={goal} actions={actions} />}
@@ -381,7 +381,7 @@ function Foot({ goal, form, actions, close }: FootProps): ReactNode {
           {words.say(`control.${primary}`)}
         </button>
       )}
-    </footer>
+    </div>
   );
 }
 

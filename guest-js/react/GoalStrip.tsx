@@ -6,7 +6,7 @@ import { useGoalActions, type GoalActions } from './actions.js';
 import { Failure } from './Failure.js';
 import { GoalDialog } from './GoalDialog.js';
 import { GoalGlyph } from './GoalGlyph.js';
-import { useEnabled, useGoal, useNow, useServer } from './hooks.js';
+import { pulseOf, useEnabled, useGoal, useNow, useServer } from './hooks.js';
 import { useKit } from './kit.js';
 import { Tip } from './Tip.js';
 
@@ -14,11 +14,11 @@ import { Tip } from './Tip.js';
 export interface GoalStripProps {
   sessionId: string;
   /** Opens the page's own dialog. Left out: the strip opens a {@link GoalDialog}. */
-  onManage?: () => void;
+  onManage?: (() => void) | undefined;
   /** Shows the permission request or question that waits. Left out: the strip offers Pause. */
-  onAnswer?: (goal: GoalView) => void;
+  onAnswer?: ((goal: GoalView) => void) | undefined;
   /** The name of a sub-agent by its session's id, where the page knows it. */
-  subagentName?: (sessionId: string) => string | undefined;
+  subagentName?: ((sessionId: string) => string | undefined) | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps
   const actions = useGoalActions(goal.sessionId);
   const [dialog, setDialog] = useState<'closed' | 'open' | 'raise'>('closed');
   const look = present(goal);
-  const now = useNow(goal.status === 'active');
+  const now = useNow(pulseOf(goal));
   const subagent = goal.phase === 'waitingForSubagent' ? subagentName?.(goal.detail) : undefined;
   const told = describe(goal, words, now, subagent);
 
@@ -96,7 +96,7 @@ function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps
         {words.say(`control.${control}`)}
       </button>
       {look.motion === 'window' && goal.next !== null && (
-        <Window key={goal.since} since={goal.since} next={goal.next} />
+        <Window key={`${String(goal.since)} ${String(goal.next)}`} since={goal.since} next={goal.next} />
       )}
       <span className="goal-hidden" role="status">
         {told.name}

@@ -47,17 +47,22 @@ export function useGoalForm(seed: Seed): GoalForm {
   const [objective, setObjective] = useState(seed.objective);
   if (objective === undefined && seed.objective !== undefined) setObjective(seed.objective);
   const [stored] = useState(seed.goal?.tokenBudget ?? null);
-  const [limited, setLimited] = useState(() => limitedAtFirst(seed));
-  const [budget, setBudget] = useState(() => String(budgetAtFirst(seed)));
+  const [first] = useState(() => budgetOf(seed));
+  const [chosen, setLimited] = useState<boolean | null>(null);
+  const [written, setBudget] = useState<string | null>(null);
   const [send, setSend] = useState(true);
 
   const text = typed ?? objective ?? '';
+  // Of a goal to be started the settings tell, whenever they arrive.
+  const usual = seed.settings;
+  const limited = chosen ?? first?.limited ?? usual?.sessionGoalDefaultBudgetEnabled ?? false;
+  const budget = written ?? first?.budget ?? String(usual?.sessionGoalDefaultBudget ?? 200_000);
   const tokens = limited ? Number(budget) : null;
   // A budget that was set elsewhere may lie outside of what the field offers.
   const fits = tokens === null || tokens === stored || inRange(budget, tokens);
   const textChanged = text !== (objective ?? '');
   const changed = textChanged || tokens !== stored;
-  const written = text.trim() !== '';
+  const filled = text.trim() !== '';
   const editable = seed.goal === null || (seed.goal.status !== 'complete' && changed);
   return {
     text,
@@ -66,7 +71,7 @@ export function useGoalForm(seed: Seed): GoalForm {
     budgetFits: fits,
     send,
     // Of a goal whose text is on another machine the budget can be changed all the same.
-    ready: editable && fits && (written || (seed.goal !== null && !textChanged)),
+    ready: editable && fits && (filled || (seed.goal !== null && !textChanged)),
     setText,
     setLimited,
     setBudget,
@@ -79,19 +84,21 @@ export function useGoalForm(seed: Seed): GoalForm {
       ...(textChanged && { objective: text }),
       ...(tokens !== stored && { tokenBudget: tokens }),
     }),
-    request: () => ({ objective: text, tokenBudget: tokens, send }),
+    request: () => ({
+      objective: text,
+      // Left as it was, the default budget holds as it is known where the goal is started.
+      ...((chosen !== null || written !== null) && { tokenBudget: tokens }),
+      send,
+    }),
   };
 }
 
-function limitedAtFirst({ goal, settings }: Seed): boolean {
-  if (goal) return goal.tokenBudget !== null;
-  return settings?.sessionGoalDefaultBudgetEnabled ?? false;
-}
-
-function budgetAtFirst({ goal, settings, raise }: Seed): number {
-  const known = goal?.tokenBudget ?? settings?.sessionGoalDefaultBudget ?? 200_000;
-  if (!goal || !raise) return known;
-  return Math.ceil(Math.max(known, goal.tokensUsed) / BUDGET_MIN) * BUDGET_MIN + MORE;
+/** The budget of the goal that is shown; nothing for one to be started. */
+function budgetOf({ goal, settings, raise }: Seed): { limited: boolean; budget: string } | null {
+  if (goal === null) return null;
+  const known = goal.tokenBudget ?? settings?.sessionGoalDefaultBudget ?? 200_000;
+  const raised = Math.ceil(Math.max(known, goal.tokensUsed) / BUDGET_MIN) * BUDGET_MIN + MORE;
+  return { limited: goal.tokenBudget !== null, budget: String(raise ? raised : known) };
 }
 
 function inRange(text: string, tokens: number): boolean {

@@ -146,9 +146,9 @@ export function useSettings(): SettingsView | undefined {
 /** A session, or a draft that is to become one. */
 export interface Target {
   /** The session; `null` or left out: a draft. */
-  sessionId?: string | null;
+  sessionId?: string | null | undefined;
   /** The draft, where there is no session yet. */
-  draftId?: string;
+  draftId?: string | undefined;
 }
 
 /**
@@ -184,22 +184,27 @@ export function keyOf({ sessionId, draftId }: Target): string | null {
   return draftId === undefined ? null : draftKey(draftId);
 }
 
-/** The moment, told anew every second while `running`. Epoch milliseconds. */
-export function useNow(running: boolean): number {
+/** The moment, told anew every `period` milliseconds. Epoch milliseconds. */
+export function useNow(period: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    if (!running) return;
     const tick = () => {
       setNow(Date.now());
     };
-    const timer = setInterval(tick, 1_000);
-    // What is shown may be as old as the time it stood still.
+    const timer = setInterval(tick, period);
+    // What is shown may be as old as the last period.
     queueMicrotask(tick);
     return () => {
       clearInterval(timer);
     };
-  }, [running]);
+  }, [period]);
   return now;
+}
+
+/** How often a goal's line changes by itself: by the second while it counts, else by the clock. */
+export function pulseOf({ status, phase, next }: GoalView): number {
+  const counts = status === 'active' && (next !== null || phase === 'auditing');
+  return counts ? 1_000 : 60_000;
 }
 
 /** What the loop decided of a goal last, newest first; asked for again when the goal changes. */

@@ -18,17 +18,17 @@ export interface Kit {
 /** What a page may say about the kit. Everything may be left out, and so may the provider. */
 export interface GoalProviderProps {
   /** Texts in place of the English ones, such as `tauri-plugin-goal-api/locales/fr.json`. */
-  messages?: Partial<Messages>;
+  messages?: Partial<Messages> | undefined;
   /** For numbers and times, such as `fr`. Default: `en`. */
-  locale?: string;
+  locale?: string | undefined;
   /** The store to read. Default: the page's one store. */
-  store?: GoalStore;
+  store?: GoalStore | undefined;
   /** The armings to read. Default: the page's one. */
-  arm?: ArmStore;
+  arm?: ArmStore | undefined;
   /** Where dialogs and tooltips are hung. Default: the body. */
-  portal?: HTMLElement;
+  portal?: HTMLElement | undefined;
   /** Shows a failed request, as a toast for example. Without it the component itself shows it. */
-  onError?: (error: GoalError, sessionId: string | null) => void;
+  onError?: ((error: GoalError, sessionId: string | null) => void) | undefined;
   children?: ReactNode;
 }
 

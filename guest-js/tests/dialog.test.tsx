@@ -77,6 +77,13 @@ test('what is typed is not overwritten by what happens meanwhile', async () => {
   expect(amount().value).toBe('200000');
 });
 
+test('the fields are seeded once, also where nothing is typed', async () => {
+  const seeded = (await open({})) as HTMLTextAreaElement;
+  await act(() => backend.change(goalView({ objective: 'Theirs', note: 'Newer.' })));
+  await screen.findByText('Newer.');
+  expect(seeded.value).toBe('Add tests for the export module and make the whole suite pass.');
+});
+
 test('a long objective fills the field when it arrives, unless that was typed into', async () => {
   let arrive: (answer: { text: string }) => void = () => undefined;
   backend.answers['objective'] = () => new Promise((resolve) => (arrive = resolve));
@@ -175,19 +182,43 @@ test('pause, resume and mark complete are carried out', async () => {
   expect(asked).toEqual([1, 1, 1]);
 });
 
-test('without a goal one is set, with the default budget where that is on', async () => {
+test('without a goal one is set; an untouched budget is the default one', async () => {
   backend.settings = settingsView({
     sessionGoalDefaultBudgetEnabled: true,
     sessionGoalDefaultBudget: 50_000,
   });
   await open(null);
   await screen.findByText(/anthropic\/claude-haiku-4-5 will audit it/);
+  expect(amount().value).toBe('50000');
   expect(button('Start').disabled).toBe(true);
   await user.type(text(), 'Fix CI.');
   await user.click(screen.getByRole('switch', { name: 'Send it as a message' }));
   await user.click(button('Start'));
+  expect(backend.asked('start')).toEqual([
+    {
+      sessionId: 'ses_a',
+      objective: 'Fix CI.',
+      send: false,
+      requestId: expect.any(String) as string,
+    },
+  ]);
+});
+
+test('a goal is set without the default budget, or with another one', async () => {
+  backend.settings = settingsView({ sessionGoalDefaultBudgetEnabled: true });
+  backend.answers['start'] = () => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- as the Rust side refuses
+    throw { code: 'unreachable', message: 'Nothing was started.' };
+  };
+  await open(null);
+  await user.type(text(), 'Fix CI.');
+  await user.click(button('Raise the budget by 100K tokens'));
+  await user.click(button('Start'));
+  await user.click(budget());
+  await user.click(button('Start'));
   expect(backend.asked('start')).toMatchObject([
-    { sessionId: 'ses_a', objective: 'Fix CI.', tokenBudget: 50_000, send: false },
+    { tokenBudget: 300_000, send: true },
+    { tokenBudget: null, send: true },
   ]);
 });
 

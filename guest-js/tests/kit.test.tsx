@@ -1,6 +1,6 @@
 import { act, render, screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
-import type { ReactNode } from 'react';
+import { StrictMode, type ReactNode } from 'react';
 import { beforeEach, expect, test, vi } from 'vitest';
 
 import { createArmStore, createGoalStore, draftKey, sessionKey, type ArmStore } from '../index.js';
@@ -32,9 +32,11 @@ beforeEach(() => {
 function show(children: ReactNode, props: Omit<GoalProviderProps, 'children'> = {}) {
   const store = createGoalStore();
   return render(
-    <GoalProvider store={store} arm={arm} {...props}>
-      {children}
-    </GoalProvider>,
+    <StrictMode>
+      <GoalProvider store={store} arm={arm} {...props}>
+        {children}
+      </GoalProvider>
+    </StrictMode>,
   );
 }
 

@@ -161,6 +161,16 @@ test('only what is newer counts', async () => {
   expect(store.goal('ses_a')).toBeNull();
 });
 
+test('an event that is older than the list counts for no session, listed or not', async () => {
+  hand.snapshot = { seq: 10, goals: [goalView({ seq: 4, note: 'listed' })] };
+  read();
+  await settled();
+  hand.change(7, { note: 'late' });
+  hand.change(8, { sessionId: 'ses_b', note: 'late' });
+  expect(store.goal('ses_a')?.note).toBe('listed');
+  expect(store.goal('ses_b')).toBeNull();
+});
+
 test('what is heard while the list is under way stands against the older list', async () => {
   hand.snapshot = { seq: 10, goals: [goalView({ seq: 4 }), goalView({ sessionId: 'ses_b' })] };
   hand.waiting = [];
@@ -235,6 +245,21 @@ test('a page that was hidden for long looks again', async () => {
   turn('visible', 70_000);
   await settled();
   expect(hand.lists).toBe(2);
+  vi.restoreAllMocks();
+});
+
+test('a page that is being hidden tells its readers first: it gets no more frames', async () => {
+  const reader = vi.fn();
+  store.subscribe(reader);
+  await settled();
+  frame();
+  reader.mockClear();
+  hand.change(11);
+  vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
+  document.dispatchEvent(new Event('visibilitychange'));
+  expect(reader).toHaveBeenCalledTimes(1);
+  frame();
+  expect(reader).toHaveBeenCalledTimes(1);
   vi.restoreAllMocks();
 });
 
@@ -384,12 +409,14 @@ test('an objective that is on another machine is not asked for again, a failed o
   expect(hand.objective).toHaveBeenCalledTimes(2);
 });
 
-test('removed goals are not remembered without end', async () => {
+test('removed goals are not remembered without end: the oldest removal goes first', async () => {
   read();
   await settled();
-  for (let n = 0; n < 1_100; n += 1) hand.remove(11 + n, `ses_${String(n)}`);
-  // The oldest are forgotten: what would be too old for a remembered one is taken.
-  hand.change(11, { sessionId: 'ses_0' });
-  hand.change(11, { sessionId: 'ses_1099' });
+  // Known for the longest time, and removed last.
+  hand.change(11, { sessionId: 'ses_x' });
+  for (let n = 0; n < 1_100; n += 1) hand.remove(12 + n, `ses_${String(n)}`);
+  hand.remove(2_000, 'ses_x');
+  // What would be too old for a removal that is remembered is taken for one that is not.
+  for (const sessionId of ['ses_0', 'ses_1099', 'ses_x']) hand.change(12, { sessionId });
   expect(store.goals().map((goal) => goal.sessionId)).toEqual(['ses_0']);
 });
