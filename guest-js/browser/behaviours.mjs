@@ -127,6 +127,9 @@ async function sheet(open) {
   assert.ok(inside, 'the page scrolls sideways');
 }
 
+/** How long a storm blows. STORM_MS=60000 makes it the minute that the package promises. */
+const STORM = Number(process.env.STORM_MS ?? 5_000);
+
 /** A thousand changes a second: no frame over 200 ms, and nothing piles up. */
 async function storm(open) {
   const page = await open({ scene: 'crowd' }, { clock: 'real' });
@@ -134,7 +137,7 @@ async function storm(open) {
   const before = await heap(page);
   let worst = Infinity;
   // A machine that does something else at the moment may lose a frame of its own: twice more then.
-  for (let n = 0; n < 3 && worst > 200; n += 1) worst = await page.evaluate(blow, 5_000);
+  for (let n = 0; n < 3 && worst > 200; n += 1) worst = await page.evaluate(blow, STORM);
   assert.ok(worst <= 200, `a frame took ${worst} ms`);
   await page.getByText('storm over').waitFor();
   const grown = (await heap(page)) - before;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 import { present } from '../presentation.js';
 import { GoalGlyph } from './GoalGlyph.js';
-import { useEnabled, useGoal } from './hooks.js';
+import { useEnabled, useGoalView } from './hooks.js';
 import { useKit } from './kit.js';
 
 /** What a badge is about. */
@@ -23,7 +23,7 @@ export interface GoalBadgeProps {
  */
 export function GoalBadge({ sessionId }: GoalBadgeProps): ReactNode {
   const { words } = useKit();
-  const { goal } = useGoal(sessionId);
+  const goal = useGoalView(sessionId);
   const enabled = useEnabled();
   if (!goal || !enabled) return null;
   const { glyph, tone, name } = present(goal);

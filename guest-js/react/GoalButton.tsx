@@ -5,7 +5,7 @@ import type { GoalView } from '../types.js';
 import type { Words } from '../words.js';
 import { GoalDialog } from './GoalDialog.js';
 import { GoalGlyph } from './GoalGlyph.js';
-import { useArming, useEnabled, useGoal, keyOf, type Target } from './hooks.js';
+import { useArming, useEnabled, useGoalView, keyOf, type Target } from './hooks.js';
 import { useKit } from './kit.js';
 import { Tip } from './Tip.js';
 
@@ -30,7 +30,7 @@ export interface GoalButtonProps extends Target {
 export function GoalButton({ onManage, ...target }: GoalButtonProps): ReactNode {
   const { words } = useKit();
   const sessionId = target.sessionId ?? null;
-  const { goal } = useGoal(sessionId);
+  const goal = useGoalView(sessionId);
   const [{ armed }, send] = useArming(target);
   const enabled = useEnabled();
   const [open, setOpen] = useState(false);

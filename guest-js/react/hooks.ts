@@ -33,19 +33,30 @@ export interface GoalState {
  */
 export function useGoal(sessionId: string | null): GoalState {
   const { store } = useKit();
-  const subscribe = useCallback(
-    (reader: () => void) => (sessionId === null ? idle : store.subscribeTo(sessionId, reader)),
-    [store, sessionId],
-  );
-  const goal = useSyncExternalStore(subscribe, () =>
-    sessionId === null ? null : store.goal(sessionId),
-  );
+  const subscribe = useSubscription(sessionId);
+  const goal = useGoalView(sessionId);
   const objective = useSyncExternalStore(subscribe, () => goal && store.objective(goal));
   const error = useSyncExternalStore(subscribe, () => store.error());
   useEffect(() => {
     if (goal) void store.loadObjective(goal);
   }, [store, goal]);
   return { goal, objective: goal ? objective : null, error };
+}
+
+/** A session's goal alone: a list of a thousand rows asks for no objective. */
+export function useGoalView(sessionId: string | null): GoalView | null | undefined {
+  const { store } = useKit();
+  return useSyncExternalStore(useSubscription(sessionId), () =>
+    sessionId === null ? null : store.goal(sessionId),
+  );
+}
+
+function useSubscription(sessionId: string | null): (reader: () => void) => () => void {
+  const { store } = useKit();
+  return useCallback(
+    (reader: () => void) => (sessionId === null ? idle : store.subscribeTo(sessionId, reader)),
+    [store, sessionId],
+  );
 }
 
 /**

@@ -26,7 +26,7 @@ test('no text is empty, or has blanks around it', () => {
 
 test('no key of the page’s own is left over', () => {
   const own = /^(strip|usage|button|counter|badge|dialog|tokens|wait)\./;
-  const sources = ['.', 'react']
+  const sources = ['.', 'react', 'react/dialog']
     .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => readFileSync(path, 'utf8'))

@@ -228,6 +228,19 @@ test('a badge says the state in words', async () => {
   expect(await screen.findByRole('img', { name: 'Goal: waiting for you' })).toBeTruthy();
 });
 
+test('signs ask for no objective', async () => {
+  withGoal({ objective: null });
+  show(
+    <>
+      <GoalBadge sessionId="ses_a" />
+      <GoalButton sessionId="ses_a" />
+    </>,
+  );
+  await screen.findByRole('img');
+  await screen.findByRole('button');
+  expect(backend.asked('objective')).toEqual([]);
+});
+
 test('useGoals lists every goal', async () => {
   backend.goals = [goalView({ sessionId: 'ses_b', title: 'B' }), goalView({ title: 'A' })];
   function Titles() {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { Edit, GoalView, Settings, Start } from '../types.js';
+import type { Edit, GoalView, Settings, Start } from '../../types.js';
 
 /** The least budget that the field offers, in tokens. */
 export const BUDGET_MIN = 1_000;
