@@ -235,8 +235,7 @@ class Store implements GoalStore {
     const known = this.#known.get(goal.sessionId);
     const told = known?.goal?.seq ?? known?.seq ?? 0;
     if (goal.seq < told) return;
-    // Without an event between, the later of two views is the newer one.
-    if (known?.goal != null && goal.seq === told && goal.at < known.goal.at) return;
+    if (isOlder(goal, known?.goal)) return;
     this.#put(goal.sessionId, { seq: Math.max(known?.seq ?? 0, goal.seq), goal });
   }
 
@@ -260,15 +259,16 @@ class Store implements GoalStore {
   #snapshot({ seq, goals }: Snapshot): void {
     if (seq < this.#floor) return;
     const listed = new Map(goals.map((goal) => [goal.sessionId, goal]));
-    for (const [sessionId, known] of this.#known) {
-      if (known.seq <= seq && !listed.has(sessionId)) {
-        this.#known.delete(sessionId);
-        this.#tell(sessionId);
+    for (const [sessionId, known] of [...this.#known]) {
+      if (known.goal !== null && known.seq <= seq && !listed.has(sessionId)) {
+        this.#put(sessionId, { seq, goal: null });
       }
     }
     for (const [sessionId, goal] of listed) {
       const known = this.#known.get(sessionId);
-      if (known === undefined || known.seq <= seq) this.#put(sessionId, { seq: goal.seq, goal });
+      if (known === undefined || (known.seq <= seq && !isOlder(goal, known.goal))) {
+        this.#put(sessionId, { seq: goal.seq, goal });
+      }
     }
     const first = this.#floor < 0;
     this.#floor = seq;
@@ -468,6 +468,11 @@ function runGuarded(reader: () => void): void {
       throw error;
     });
   }
+}
+
+/** Without an event between, the later of two views is the newer one. */
+function isOlder(goal: GoalView, known: GoalView | null | undefined): boolean {
+  return goal.seq === known?.seq && goal.at < known.at;
 }
 
 function objectiveKey({ sessionId, goalId, updatedAt }: GoalView): string {

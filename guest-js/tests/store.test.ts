@@ -322,6 +322,36 @@ test('the answer of a command is shown, and the event that follows wins', async 
   expect(store.goal('ses_a')?.note).toBe('after the pause');
 });
 
+test('an answer that comes after the goal was removed brings it back in no way', async () => {
+  hand.snapshot = { seq: 10, goals: [goalView({ seq: 4 })] };
+  read();
+  await settled();
+  hand.change(11);
+  hand.remove(12);
+  hand.snapshot = { seq: 20, goals: [] };
+  await store.refresh();
+  store.accept(goalView({ seq: 11, status: 'paused' }));
+  expect(store.goal('ses_a')).toBeNull();
+
+  hand.change(21);
+  hand.snapshot = { seq: 30, goals: [] };
+  await store.refresh();
+  store.accept(goalView({ seq: 21, status: 'paused' }));
+  expect(store.goal('ses_a')).toBeNull();
+});
+
+test('a list that was made before an answer does not take it back', async () => {
+  hand.snapshot = { seq: 10, goals: [goalView({ seq: 4 })] };
+  read();
+  await settled();
+  store.accept(goalView({ seq: 4, status: 'paused', at: goalView().at + 1 }));
+  await store.refresh();
+  expect(store.goal('ses_a')?.status).toBe('paused');
+  hand.snapshot = { seq: 10, goals: [goalView({ seq: 4, status: 'blocked', at: goalView().at + 2 })] };
+  await store.refresh();
+  expect(store.goal('ses_a')?.status).toBe('blocked');
+});
+
 test('of two answers without an event between the later one is shown', async () => {
   read();
   await settled();
