@@ -242,7 +242,9 @@ impl<R: Runtime> Goal<R> {
             let edited = host.line()?.engine.edit(request).await?;
             Ok(Edited {
                 goal: hub.show(&edited.view),
-                shortened: edited.copy.is_shortened(),
+                shortened: edited
+                    .copy
+                    .is_some_and(|copy| copy.is_shortened()),
                 inline: edited.inline,
             })
         };

@@ -1,0 +1,3 @@
+// Style sheets are vite's.
+declare module '*.css';
+declare module '@fontsource-variable/inter';
