@@ -73,6 +73,13 @@ const DESKTOP: &[Part] = &[
     },
 ];
 
+/// What pictures of a page take on Linux.
+const BROWSER: &[Part] = &[Part {
+    program: "chromium",
+    ask: &["--version"],
+    packages: &["chromium"],
+}];
+
 /// `cargo xtask setup`: all of it.
 ///
 /// # Errors
@@ -82,6 +89,7 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     let nextest = tool(workspace, &NEXTEST)?;
     let deny = tool(workspace, &DENY)?;
     crates(workspace)?;
+    page(workspace)?;
     let opencode = opencode(workspace)?;
     for program in [nextest, deny, opencode] {
         report::say(&format!("ready: {}", program.display()));
@@ -137,20 +145,81 @@ pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
 /// If Node.js is missing and cannot be installed, or npm fails.
 pub(crate) fn opencode(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.real_tests();
-    let stamp = workspace.target.join("setup").join("tests-real.lock");
-    let lock = read(&folder.join("package-lock.json"))?;
-    let fresh = std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock);
-    if let (true, Ok(binary)) = (fresh, opencode_below(&folder)) {
+    let lock = Lock::of(workspace, &folder, "tests-real")?;
+    if let (true, Ok(binary)) = (lock.is_installed(), opencode_below(&folder)) {
         return Ok(binary);
     }
     node(workspace)?;
     report::say("installing the pinned OpenCode (npm ci in tests/real)");
-    let mut install = npm(workspace, &folder);
-    install.arg("ci");
-    run(install)?;
+    lock.install(workspace, &folder)?;
     let binary = opencode_below(&folder)?;
-    write(&stamp, &lock)?;
+    lock.keep()?;
     Ok(binary)
+}
+
+/// What the npm package for pages is checked with, from npm and, for its pictures, a Chromium.
+///
+/// # Errors
+/// What is missing and cannot be installed, or that npm fails.
+pub(crate) fn page(workspace: &Workspace) -> Result<()> {
+    if cfg!(target_os = "linux") {
+        system(
+            workspace,
+            BROWSER,
+            "The pictures of the page need a browser.",
+        )?;
+    }
+    node(workspace)?;
+    let folder = workspace.guest_js();
+    let lock = Lock::of(workspace, &folder, "guest-js")?;
+    if lock.is_installed() && folder.join("node_modules").is_dir() {
+        return Ok(());
+    }
+    report::say("installing what the npm package is checked with (npm ci in guest-js)");
+    lock.install(workspace, &folder)?;
+    lock.keep()
+}
+
+/// Runs a script of the npm package for pages.
+///
+/// # Errors
+/// Those of [`page`], and that the script failed.
+pub(crate) fn page_script(workspace: &Workspace, script: &str) -> Result<()> {
+    page(workspace)?;
+    let mut program = workspace.program("npm");
+    program
+        .current_dir(workspace.guest_js())
+        .args(["run", "--silent", script]);
+    run(program)
+}
+
+/// A package-lock.json, and the copy of the one that was installed last.
+struct Lock {
+    text: String,
+    stamp: PathBuf,
+}
+
+impl Lock {
+    fn of(workspace: &Workspace, folder: &Path, name: &str) -> Result<Self> {
+        Ok(Self {
+            text: read(&folder.join("package-lock.json"))?,
+            stamp: workspace.target.join("setup").join(format!("{name}.lock")),
+        })
+    }
+
+    fn is_installed(&self) -> bool {
+        std::fs::read_to_string(&self.stamp).is_ok_and(|installed| installed == self.text)
+    }
+
+    fn install(&self, workspace: &Workspace, folder: &Path) -> Result<()> {
+        let mut install = npm(workspace, folder);
+        install.arg("ci");
+        run(install)
+    }
+
+    fn keep(&self) -> Result<()> {
+        write(&self.stamp, &self.text)
+    }
 }
 
 /// The path of OpenCode in `version`, installed from npm below the target folder if it is not
@@ -202,21 +271,27 @@ pub(crate) fn desktop(workspace: &Workspace) -> Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    let missing = missing_for_desktop(workspace);
+    let why = "The Tauri plugin and its window tests need what is missing here.";
+    system(workspace, DESKTOP, why)
+}
+
+/// Makes sure that `parts` of the system are there; `why` says what needs them.
+fn system(workspace: &Workspace, parts: &[Part], why: &str) -> Result<()> {
+    let missing = missing_of(workspace, parts);
     if missing.is_empty() {
         return Ok(());
     }
     let list = missing.join(" ");
     if !is_debian_root(workspace) {
         return Err(Failure::new(format!(
-            "The Tauri plugin and its window tests need what is missing here.\n\
+            "{why}\n\
              Debian and Ubuntu: sudo apt-get install {list}; on other systems the packages with \
              the same contents. Then run this again.",
         )));
     }
     report::say(&format!("installing {list} by apt-get"));
     apt_get(workspace, &missing)?;
-    let still = missing_for_desktop(workspace);
+    let still = missing_of(workspace, parts);
     if still.is_empty() {
         return Ok(());
     }
@@ -227,13 +302,13 @@ pub(crate) fn desktop(workspace: &Workspace) -> Result<()> {
 }
 
 /// The Debian packages of what is not there.
-fn missing_for_desktop(workspace: &Workspace) -> Vec<&'static str> {
+fn missing_of(workspace: &Workspace, parts: &[Part]) -> Vec<&'static str> {
     let there = |program: &str, words: &[&str]| {
         let mut question = workspace.program(program);
         question.args(words);
         ask(question).is_some()
     };
-    DESKTOP
+    parts
         .iter()
         .filter(|part| !there(part.program, part.ask))
         .flat_map(|part| part.packages.iter().copied())

@@ -26,6 +26,8 @@ pub(crate) enum Job {
     Unit,
     /// These paths hold what is committed: the build writes into them.
     Committed(&'static [&'static str]),
+    /// This script of the npm package in `guest-js`.
+    Page(&'static str),
     /// Tests of the whole in memory, in the crate named like the step.
     Scenarios,
     /// Tests on a real OpenCode, in the crate named like the step.
@@ -43,7 +45,7 @@ impl Step {
         match self.job {
             Job::Cargo(words) => !words.starts_with(&["fmt"]),
             Job::Docs(_) | Job::Unit | Job::Scenarios | Job::Real => true,
-            Job::Deny(_) | Job::Committed(_) => false,
+            Job::Deny(_) | Job::Committed(_) | Job::Page(_) => false,
         }
     }
 
@@ -128,6 +130,16 @@ pub(crate) const STEPS: &[Step] = &[
     unit("goal-engine", "the engine around the loop"),
     unit("openchamber", "the command"),
     unit("tauri-plugin-goal", "the Tauri plugin without a screen"),
+    Step {
+        name: "page",
+        what: "the npm package: types, lints, tests, what it carries",
+        job: Job::Page("check"),
+    },
+    Step {
+        name: "page-browser",
+        what: "the npm package's kit in Chromium, pictured and checked for accessibility",
+        job: Job::Page("browser"),
+    },
     unit("testkit", "what the tests stand on"),
     unit("xtask", "this tool"),
     unit(
@@ -221,7 +233,7 @@ mod tests {
             .filter(|step| !step.compiles())
             .map(|step| step.name)
             .collect();
-        assert_eq!(reads, ["fmt", "deny", "generated"]);
+        assert_eq!(reads, ["fmt", "deny", "generated", "page", "page-browser"]);
     }
 
     #[test]

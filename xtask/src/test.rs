@@ -85,6 +85,9 @@ fn prepare(workspace: &Workspace, steps: &[&Step], options: &TestOptions) -> Res
         setup::tool(workspace, &setup::DENY)?;
         setup::crates(workspace)?;
     }
+    if steps.iter().any(|step| matches!(step.job, Job::Page(_))) {
+        setup::page(workspace)?;
+    }
     if steps.iter().any(|step| step.job == Job::Real) {
         opencode(workspace, options)?;
     }
@@ -110,6 +113,7 @@ fn perform(workspace: &Workspace, step: &Step, options: &TestOptions) -> Result<
             run_command(deny).map(|()| None)
         }
         Job::Committed(paths) => committed(workspace, paths).map(|()| None),
+        Job::Page(script) => setup::page_script(workspace, script).map(|()| None),
         Job::Unit | Job::Scenarios => layer(workspace, step.name, None).map(Some),
         Job::Real => {
             let binary = opencode(workspace, options)?;

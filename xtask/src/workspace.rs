@@ -51,6 +51,11 @@ impl Workspace {
         self.root.join("tests").join("real")
     }
 
+    /// The folder of the npm package for pages.
+    pub(crate) fn guest_js(&self) -> PathBuf {
+        self.root.join("guest-js")
+    }
+
     /// Where tools of cargo are installed for this project alone.
     pub(crate) fn tools(&self) -> PathBuf {
         self.target.join("tools")
