@@ -8,10 +8,12 @@ mod look;
 mod serve;
 mod watch;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use goal_core::time::{Wall, millis};
+use goal_engine::audit::ServerAuditor;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use crate::args::{Area, AuditorVerb, Cli, Verb};
 use crate::failure::{Exit, Stop};
@@ -21,6 +23,9 @@ use crate::render::Clock;
 /// Everything that `doctor` looks at.
 #[cfg(test)]
 pub(crate) use self::doctor::CHECKS;
+
+/// How long a throw-away session may take to be deleted.
+const THROW_AWAY_ENDS: Duration = Duration::from_secs(10);
 
 /// Does what was typed.
 ///
@@ -54,6 +59,20 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
 fn abort_failed(error: &str) -> String {
     let error = crate::text::one_line(error);
     format!("  {}", say!("pause.abortFailed", error = error))
+}
+
+/// Waits until the throw-away sessions of a verb are deleted, and tells of those that are left.
+async fn audits_end(auditor: &ServerAuditor, output: &mut Output) {
+    if !auditor.finish(THROW_AWAY_ENDS).await {
+        output.remark(&say!("test.auditLeft"));
+    }
+}
+
+/// Adds the fields of an object to another.
+fn extend(fields: &mut Value, more: Value) {
+    if let (Value::Object(fields), Value::Object(more)) = (fields, more) {
+        fields.extend(more);
+    }
 }
 
 /// The reader's clock.

@@ -2,12 +2,16 @@
 //!
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
-//! them, [`demo`] starts the demo, [`report`] is all that is printed.
+//! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
+//! test, [`bench`] measures, [`report`] is all that is printed.
 
 mod args;
+mod bench;
 mod demo;
+mod mutants;
 mod report;
 mod setup;
+mod simulate;
 mod steps;
 mod test;
 mod workspace;
@@ -15,10 +19,14 @@ mod workspace;
 use std::process::ExitCode;
 
 use crate::args::Invocation;
+use crate::mutants::Finished;
 use crate::workspace::Workspace;
 
 /// Exit code for a command line that makes no sense; a failed step gives 1.
 const EXIT_USAGE: u8 = 2;
+
+/// Exit code of a program that Ctrl-C stopped.
+const EXIT_STOPPED: u8 = 130;
 
 fn main() -> ExitCode {
     let invocation = match args::parse(std::env::args().skip(1)) {
@@ -34,9 +42,16 @@ fn main() -> ExitCode {
             report::say(&text);
             Ok(())
         }
+        Invocation::Bench(letters) => bench::run(&workspace, &letters),
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
+        Invocation::Simulate(options) => simulate::run(&workspace, &options),
         Invocation::Test(options) => test::run(&workspace, &options),
+        Invocation::Mutants(options) => match mutants::run(&workspace, &options) {
+            Ok(Finished::Stopped) => return ExitCode::from(EXIT_STOPPED),
+            Ok(Finished::Caught) => Ok(()),
+            Err(failure) => Err(failure),
+        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -157,7 +157,7 @@ pub(crate) fn opencode(workspace: &Workspace) -> Result<PathBuf> {
 /// there. `version` has been checked to be a plain version.
 ///
 /// # Errors
-/// If Node.js is missing and cannot be installed, or npm has no such version.
+/// If Node.js is missing and cannot be installed, or npm has no such version for this system.
 pub(crate) fn opencode_version(workspace: &Workspace, version: &str) -> Result<PathBuf> {
     let folder = workspace.target.join("opencode").join(version);
     if let Ok(binary) = opencode_below(&folder) {
@@ -168,7 +168,8 @@ pub(crate) fn opencode_version(workspace: &Workspace, version: &str) -> Result<P
     // A package of its own, so that npm installs here and not into a folder above.
     write(&folder.join("package.json"), "{ \"private\": true }\n")?;
     let mut install = npm(workspace, &folder);
-    install.args(["install", "--no-save", &format!("opencode-ai@{version}")]);
+    let package = format!("{}@{version}", system_package());
+    install.args(["install", "--no-save", &package]);
     run(install).map_err(|failure| {
         Failure::new(format!(
             "could not install OpenCode {version} from npm: {failure}"
@@ -301,25 +302,23 @@ fn npm(workspace: &Workspace, folder: &Path) -> Command {
     npm
 }
 
-/// The OpenCode that npm put below `folder`: the command of the package `opencode-ai`, or else the
-/// program in the package of this system, which `opencode-ai` depends on and which can be
-/// installed without it.
+/// The OpenCode that npm put below `folder`.
 fn opencode_below(folder: &Path) -> Result<PathBuf> {
     let packages = folder.join("node_modules");
-    let command = packages.join(".bin").join("opencode");
-    let program = packages.join(system_package()).join("bin").join("opencode");
-    [command, program]
-        .into_iter()
-        .find(|path| path.exists())
-        .ok_or_else(|| {
-            Failure::new(format!(
-                "there is no OpenCode for this system in {}",
-                packages.display()
-            ))
-        })
+    let program = format!("opencode{}", std::env::consts::EXE_SUFFIX);
+    let program = packages.join(system_package()).join("bin").join(program);
+    if program.exists() {
+        return Ok(program);
+    }
+    Err(Failure::new(format!(
+        "there is no OpenCode for this system in {}",
+        packages.display()
+    )))
 }
 
-/// The npm package with the OpenCode of this system.
+/// The npm package with the OpenCode of this system. `opencode-ai` is the command that picks one
+/// when it is installed; it takes along those of other processors and C libraries, three times as
+/// much.
 fn system_package() -> String {
     let system = match std::env::consts::OS {
         "macos" => "darwin",

@@ -139,6 +139,11 @@ pub(crate) const STEPS: &[Step] = &[
         what: "the loop played through in memory",
         job: Job::Scenarios,
     },
+    unit(
+        "wire",
+        "the engine over sockets, with a server that fails as servers do",
+    ),
+    unit("bench", "the benches, run quickly"),
     Step {
         name: "real",
         what: "goals on the real OpenCode, one test at a time",

@@ -16,7 +16,7 @@ use goal_engine::command::call_error;
 use goal_engine::error::Code;
 use goal_engine::ports::{AuditJob, AuditorModel, Ports};
 use opencode_client::{Client, NewSession, PermissionRule};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{AuditorTest, Connection};
@@ -37,9 +37,6 @@ const GOAL: &str = "auditor-test";
 
 /// The title of a throw-away session.
 const TITLE: &str = "Auditor test";
-
-/// How long the audit's own session may take to be deleted.
-const AUDIT_ENDS: Duration = Duration::from_secs(10);
 
 /// Pauses before the tries to delete the throw-away session.
 const DELETE_PAUSES: [Duration; 3] = [
@@ -239,9 +236,7 @@ async fn ask(
             None
         }
     };
-    if !auditor.finish(AUDIT_ENDS).await {
-        output.remark(&say!("test.auditLeft"));
-    }
+    super::audits_end(auditor, output).await;
     outcome
 }
 
@@ -283,7 +278,7 @@ fn tell(
         AuditOutcome::Verdict { verdict, .. } => {
             let kind = verdict.kind.as_str();
             let more = json!({ "status": "ok", "verdict": kind, "note": verdict.note });
-            extend(&mut fields, more);
+            super::extend(&mut fields, more);
             let word = words::of_code("verdict", kind);
             let note = text::one_line(&verdict.note);
             let facts = crate::render::joined([word, note]);
@@ -295,7 +290,7 @@ fn tell(
             Ok(Exit::Fine)
         }
         AuditOutcome::Failed(why) => {
-            extend(&mut fields, json!({ "reason": why.code() }));
+            super::extend(&mut fields, json!({ "reason": why.code() }));
             output.lines(&lines)?;
             let reason = words::of_code("auditFailure", why.code());
             let advice = advice(*why);
@@ -315,11 +310,5 @@ fn advice(why: AuditFailure) -> String {
         AuditFailure::NoModel | AuditFailure::Unparsable => say!("test.advice.model"),
         AuditFailure::Provider => say!("test.advice.provider"),
         AuditFailure::Connection | AuditFailure::Timeout => say!("test.advice.connection"),
-    }
-}
-
-fn extend(fields: &mut Value, more: Value) {
-    if let (Value::Object(fields), Value::Object(more)) = (fields, more) {
-        fields.extend(more);
     }
 }

@@ -3,13 +3,17 @@
 use goal_core::goal::{SessionId, Status};
 use goal_core::limits::Limits;
 use goal_core::objective::{Fitting, fit};
-use goal_engine::command::{self, EditRequest, Edited, Paused, PausedOne, StartRequest, Started};
+use goal_engine::command::{
+    self, AuditorCopy, EditRequest, Edited, Paused, PausedOne, StartRequest, Started,
+};
 use goal_engine::error::Code;
+use goal_engine::host::CommandConnection;
 use serde_json::{Value, json};
 
 use crate::args::{Connection, Edit, Pause, Resume, Start};
 use crate::failure::{Exit, Failure, Stop};
 use crate::output::Output;
+use crate::signals::Signals;
 use crate::{args, connect, json, objective, render, text};
 
 /// Starts a goal.
@@ -27,20 +31,24 @@ pub(crate) async fn start(
     };
     let limits = Limits::DEFAULT;
     let text = request.objective.clone();
-    let ports = connect::for_command(connection, &limits).await?.ports;
-    let started = command::start(&ports, request).await?;
+    let connected = connect::for_command(connection, &limits).await?;
+    let starting = command::start(&connected.ports, request);
+    let long = LongText::of(&text, &limits);
+    let Some(started) = carry_out(starting, &connected, long.as_ref(), output).await? else {
+        return Ok(Exit::Interrupted);
+    };
     let now = super::now();
     let auditor = &started.auditor;
-    let object = json!({
+    let mut object = json!({
         "status": "ok",
         "goal": json::goal(&started.view, Some(&text), now),
-        "shortened": started.shortened,
         "inline": started.inline,
         "auditor": { "model": json::model(&auditor.model), "source": auditor.source },
         "messageID": started.message.as_ref().map(goal_core::goal::MessageId::as_str),
         "waitsForFirstMessage": started.waits_for_first_message,
     });
-    output.result(&object, || started_lines(&started, &text, &limits))?;
+    super::extend(&mut object, copy_fields(Some(&started.copy)));
+    output.result(&object, || started_lines(&started, long.as_ref()))?;
     Ok(Exit::Fine)
 }
 
@@ -60,15 +68,19 @@ pub(crate) async fn edit(
     };
     let limits = Limits::DEFAULT;
     let text = request.objective.clone();
-    let ports = connect::for_command(connection, &limits).await?.ports;
-    let edited = command::edit(&ports, request).await?;
-    let object = json!({
+    let connected = connect::for_command(connection, &limits).await?;
+    let editing = command::edit(&connected.ports, request);
+    let long = text.as_deref().and_then(|text| LongText::of(text, &limits));
+    let Some(edited) = carry_out(editing, &connected, long.as_ref(), output).await? else {
+        return Ok(Exit::Interrupted);
+    };
+    let mut object = json!({
         "status": "ok",
         "goal": json::goal(&edited.view, text.as_deref(), super::now()),
-        "shortened": edited.shortened,
         "inline": edited.inline,
     });
-    output.result(&object, || edited_lines(&edited, text.as_deref(), &limits))?;
+    super::extend(&mut object, copy_fields(edited.copy.as_ref()));
+    output.result(&object, || edited_lines(&edited, long.as_ref()))?;
     Ok(Exit::Fine)
 }
 
@@ -121,6 +133,43 @@ pub(crate) async fn resume(
         lines
     })?;
     Ok(Exit::Fine)
+}
+
+/// An objective that does not fit the auditor's copy, in UTF-16 units.
+struct LongText {
+    units: usize,
+    max: usize,
+}
+
+impl LongText {
+    fn of(text: &str, limits: &Limits) -> Option<Self> {
+        let max = limits.objective_max;
+        match fit(text, max) {
+            Fitting::TooLong { units } => Some(Self { units, max }),
+            Fitting::Whole(_) => None,
+        }
+    }
+}
+
+/// Waits for a start or an edit, which asks a model first if the objective is long, and for the
+/// end of the session in which it was asked. `None`: a signal came.
+async fn carry_out<T>(
+    work: impl Future<Output = Result<T, goal_engine::Error>>,
+    connected: &CommandConnection,
+    long: Option<&LongText>,
+    output: &mut Output,
+) -> Result<Option<T>, Stop> {
+    let mut signals = Signals::listen().map_err(|error| Failure::system(&error))?;
+    if let Some(LongText { units, max }) = long {
+        output.remark(&say!("start.condensing", units = units, max = max));
+    }
+    // Dropped by a signal, it has that session deleted.
+    let done = tokio::select! {
+        done = work => Some(done),
+        () = signals.next() => None,
+    };
+    super::audits_end(&connected.auditor, output).await;
+    Ok(done.transpose()?)
 }
 
 async fn pause_all(connection: &Connection, output: &mut Output) -> Result<Exit, Stop> {
@@ -201,7 +250,7 @@ fn paused_lines(paused: &Paused) -> Vec<String> {
     std::iter::once(done).chain(failed).collect()
 }
 
-fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> {
+fn started_lines(started: &Started, long: Option<&LongText>) -> Vec<String> {
     let view = &started.view;
     let session = &view.session;
     let auditor = text::one_line(&json::model(&started.auditor.model));
@@ -214,9 +263,10 @@ fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> 
         ),
         indented(say!("start.auditor", model = auditor, source = source)),
     ];
-    lines.extend(shortened_line(started.shortened, text, limits));
+    let sent = started.message.is_some();
+    lines.extend(copy_lines(long, &started.copy, sent));
     lines.extend(inline_line(started.inline));
-    lines.push(indented(if started.message.is_some() {
+    lines.push(indented(if sent {
         say!("start.sent")
     } else if started.waits_for_first_message {
         say!("start.waits")
@@ -227,15 +277,15 @@ fn started_lines(started: &Started, text: &str, limits: &Limits) -> Vec<String> 
     lines
 }
 
-fn edited_lines(edited: &Edited, text: Option<&str>, limits: &Limits) -> Vec<String> {
+fn edited_lines(edited: &Edited, long: Option<&LongText>) -> Vec<String> {
     let view = &edited.view;
     let session = &view.session;
     let mut lines = vec![
         say!("edit.done", session = session),
         indented(render::tokens(&view.goal)),
     ];
-    if let Some(text) = text {
-        lines.extend(shortened_line(edited.shortened, text, limits));
+    if let Some(copy) = &edited.copy {
+        lines.extend(copy_lines(long, copy, /*sent*/ false));
         lines.extend(inline_line(edited.inline));
     }
     match view.goal.status {
@@ -247,14 +297,42 @@ fn edited_lines(edited: &Edited, text: Option<&str>, limits: &Limits) -> Vec<Str
     lines
 }
 
-fn shortened_line(shortened: bool, text: &str, limits: &Limits) -> Option<String> {
-    let max = limits.objective_max;
-    match fit(text, max) {
-        Fitting::TooLong { units } if shortened => {
-            Some(indented(say!("start.shortened", units = units, max = max)))
+/// What the auditor gets of the objective, as JSON.
+fn copy_fields(copy: Option<&AuditorCopy>) -> Value {
+    let (by, why) = match copy {
+        None | Some(AuditorCopy::Whole) => (None, None),
+        Some(AuditorCopy::Distilled(model)) => (Some(json::model(model)), None),
+        Some(AuditorCopy::Excerpt(why)) => (None, Some(why.code())),
+    };
+    json!({
+        "shortened": copy.is_some_and(AuditorCopy::is_shortened),
+        "distilledBy": by,
+        "notDistilled": why,
+    })
+}
+
+/// What the auditor gets of a long objective, and what the agent; `sent` with the whole text.
+fn copy_lines(long: Option<&LongText>, copy: &AuditorCopy, sent: bool) -> Vec<String> {
+    let Some(LongText { units, max }) = long else {
+        return Vec::new();
+    };
+    let told = match copy {
+        AuditorCopy::Whole => return Vec::new(),
+        AuditorCopy::Distilled(model) => {
+            let model = text::one_line(&json::model(model));
+            say!("start.distilled", units = units, model = model)
         }
-        Fitting::TooLong { .. } | Fitting::Whole(_) => None,
-    }
+        AuditorCopy::Excerpt(why) => {
+            let why = crate::words::of_code("distill", why.code());
+            say!("start.excerpt", units = units, max = max, why = why)
+        }
+    };
+    let agent = if sent {
+        say!("start.whole")
+    } else {
+        say!("start.copyOnly")
+    };
+    vec![indented(told), indented(agent)]
 }
 
 fn inline_line(inline: bool) -> Option<String> {

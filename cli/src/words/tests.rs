@@ -27,6 +27,7 @@ fn families() -> Vec<(&'static str, Vec<&'static str>)> {
         ("reason", reasons()),
         ("occasion", occasions()),
         ("auditFailure", audit_failures()),
+        ("distill", audit_failures()),
         (
             "decision",
             vec!["rest", "recheck", "pause", "settle", "audit", "continue"],

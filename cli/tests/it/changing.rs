@@ -116,19 +116,102 @@ async fn a_started_goal_says_what_it_waits_for() {
     assert_eq!(told["goal"]["tokenBudget"], 1_000);
     let shown = command.goal("show ses_1234 --json").await.json();
     assert_eq!(shown["goal"]["objective"], "Do it\nwell");
+    let shown = command.goal("start ses_5678 --objective x").await.stdout;
+    for said in ["waits for the first message", "acme/small"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+}
 
-    let long = format!("Do {}", "it ".repeat(2_000));
-    let done = command
-        .run(&["goal", "start", "ses_5678", "--objective", &long], "")
-        .await;
+/// An objective that does not fit.
+fn long() -> String {
+    format!("Do {}", "it ".repeat(2_000))
+}
+
+#[tokio::test]
+async fn a_long_objective_is_condensed_and_both_are_told() {
+    let fake = Fake::start().await;
+    fake.put_reply("- it is done");
+    let command = Command::at(&fake.url);
+    let long = long();
+    let cases: [(&str, &[&str], &str); 3] = [
+        ("start", &["--replace"], "agent the same shortened copy"),
+        (
+            "start",
+            &["--replace", "--send"],
+            "The agent gets all of it",
+        ),
+        ("edit", &[], "agent the same shortened copy"),
+    ];
+    for (verb, more, told) in cases {
+        fake.put_goal("ses_1234", goal("g_1", "paused", ""));
+        let line = ["goal", verb, "ses_1234", "--objective", &long];
+        let done = command.run(&[&line, more].concat(), "").await;
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        for said in ["condensed by acme/small", told] {
+            assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
+        }
+        assert!(done.stderr.contains("6002 characters"), "{}", done.stderr);
+        let shown = command.goal("show ses_1234 --json").await.json();
+        assert_eq!(shown["goal"]["objective"], "- it is done", "{verb}");
+        assert_eq!(fake.sessions().1, ["ses_1234"]);
+    }
+    let line = ["goal", "edit", "ses_1234", "--json", "--objective", &long];
+    let told = command.run(&line, "").await.json();
+    assert_eq!(
+        (
+            &told["shortened"],
+            &told["distilledBy"],
+            &told["notDistilled"]
+        ),
+        (&json!(true), &json!("acme/small"), &json!(null))
+    );
+    assert_eq!(fake.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn an_objective_that_cannot_be_condensed_is_cut_with_the_reason() {
+    let fake = Fake::start().await;
+    fake.put("ses_1234", json!({}));
+    let command = Command::at(&fake.url);
+    let long = long();
+    let start = ["goal", "start", "ses_1234", "--objective", &long];
+    let done = command.run(&start, "").await;
     assert_eq!(done.code, 0, "{}", done.stderr);
     for said in [
-        "waits for the first message",
-        "shortened to 5000",
-        "acme/small",
+        "could not be condensed",
+        "the model's provider failed",
+        "5000",
     ] {
         assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
     }
+    let again = [&start[..], &["--replace", "--json"]].concat();
+    let told = command.run(&again, "").await.json();
+    assert_eq!(
+        (
+            &told["shortened"],
+            &told["distilledBy"],
+            &told["notDistilled"]
+        ),
+        (&json!(true), &json!(null), &json!("provider"))
+    );
+    assert_eq!(fake.sessions().1, ["ses_1234"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_signal_while_an_objective_is_condensed_leaves_nothing_behind() {
+    let fake = Fake::start().await;
+    fake.put("ses_1234", json!({}));
+    fake.have_the_model_think();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), long()).unwrap();
+    let line = format!("start ses_1234 --objective-file {}", file.path().display());
+    let running = Command::at(&fake.url).start(&line);
+    fake.until_asked().await;
+    running.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(running.end().await.0, 130);
+    assert_eq!(fake.sessions(), (1, vec!["ses_1234".to_owned()]));
+    assert_eq!(fake.metadata("ses_1234"), json!({}));
 }
 
 #[tokio::test]

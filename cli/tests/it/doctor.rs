@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::command::{Command, Done};
-use crate::fake::{Fake, nobody};
+use crate::fake::{Fake, listen, nobody};
 
 /// The state of each check, by its name.
 fn states(done: &Done) -> Value {
@@ -88,6 +88,30 @@ async fn a_server_that_cannot_be_used() {
     assert!(done.stderr.starts_with("error: 1 of "), "{}", done.stderr);
 }
 
+#[tokio::test]
+async fn a_server_that_is_too_old() {
+    let old = Fake::on(listen().await, "1.15.4");
+    let command = Command::at(&old.url);
+    let done = command.line("doctor --json").await;
+    assert_eq!((done.code, done.error()), (1, "checksFailed".to_owned()));
+    let found = check(&done, "server");
+    assert_eq!(found["state"], "fail");
+    for words in ["1.15.4", "needs 1.15.13 or newer", "update OpenCode"] {
+        let text = found["text"].as_str().unwrap();
+        assert!(text.contains(words), "{text}");
+    }
+    let advice = found["advice"].as_str().unwrap();
+    assert!(advice.contains("OpenCode 1.15.13 or newer"), "{advice}");
+    let people = command.line("doctor").await;
+    assert!(
+        people
+            .stdout
+            .starts_with("fail  Server          the OpenCode server is version 1.15.4"),
+        "{}",
+        people.stdout
+    );
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn without_a_server_the_program_is_looked_at() {
@@ -102,7 +126,12 @@ async fn without_a_server_the_program_is_looked_at() {
     let advice = check(&done, "program")["advice"].to_string();
     assert!(advice.contains("npm install -g opencode-ai"), "{advice}");
 
-    for (version, state) in [("1.18.33", "ok"), ("1.14.9", "fail"), ("0.0.0-dev-1", "ok")] {
+    for (version, state) in [
+        ("1.18.33", "ok"),
+        ("1.15.13", "ok"),
+        ("1.15.4", "fail"),
+        ("0.0.0-dev-1", "ok"),
+    ] {
         let command = Command::new();
         let program = command.home().join("opencode");
         command.put_program("opencode", &format!("echo {version}"));

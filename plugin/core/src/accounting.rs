@@ -5,6 +5,7 @@
 
 use crate::goal::{Goal, MessageId};
 use crate::message::{Message, Step};
+use crate::time::Wall;
 use crate::timeline::Timeline;
 
 /// The accounting of a goal after the newest completed turn.
@@ -129,6 +130,14 @@ impl Start {
             }
         }
     }
+}
+
+/// When the newest message before the goal was created; zero if there is none among these.
+#[must_use]
+pub(crate) fn pre_goal_end(goal: &Goal, timeline: &Timeline) -> Wall {
+    let split = first_goal_position(goal, timeline);
+    let older = timeline.messages().get(..split).unwrap_or_default();
+    older.last().map_or(Wall(0), |message| message.created)
 }
 
 /// The first message that belongs to the goal: the prompt that starts it, else what completed

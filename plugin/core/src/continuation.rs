@@ -1,13 +1,17 @@
 //! Ids of a continuation, derived from the goal and the tail it answers (X6).
 //!
 //! Every driver, and the same one after a crash, derives the same ids for the same tail, and the
-//! server drops the double. They sort right after the tail they answer, as native ids would.
+//! server drops the double. They sort right after the tail they answer and before whatever follows:
+//! older servers take the greatest id for the newest message.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::goal::{Goal, GoalId, MessageId, RevertId, SessionId};
+use crate::message::{Message, Part};
+use crate::objective::{self, Fitting};
+use crate::prompt;
 use crate::tail::{self, TailContext};
 use crate::time::Wall;
 use crate::timeline::Timeline;
@@ -24,6 +28,10 @@ pub struct ContinuationIds {
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const DIGITS: usize = 14;
 
+/// OpenCode counts the ids of one millisecond from 1. The last number sorts behind all of them:
+/// a tail that is a prompt has an id of the very millisecond it was created in.
+const COUNTER: u64 = 4_095;
+
 /// Derives the ids of the continuation that answers `tail`, which ended (or began) at `at`.
 #[must_use]
 pub fn ids(
@@ -38,16 +46,20 @@ pub fn ids(
     }
 }
 
-/// A native-looking message id for the first prompt of a goal, drawn at `now` with `random` bytes
-/// from the caller (X21).
+/// A native-looking message id for the first prompt of a goal, drawn with `random` bytes from the
+/// caller (X21).
+///
+/// `newest` is the latest time that the server itself wrote into the session. An id ahead of the
+/// server's clock sorts behind its own answers, and older servers then ask the model again and
+/// again until their clock has caught up.
 #[must_use]
-pub fn first_message_id(now: Wall, random: &[u8]) -> MessageId {
+pub fn first_message_id(newest: Wall, random: &[u8]) -> MessageId {
     let mut hash = Sha256::new();
     hash.update(b"first");
     hash.update(random);
     MessageId::new(format!(
         "msg_{}{}",
-        time_part(now),
+        time_part(newest),
         digits(&hash.finalize())
     ))
 }
@@ -75,6 +87,54 @@ pub fn ids_sent(
     context: TailContext<'_>,
 ) -> Option<ContinuationIds> {
     recognise(timeline, message, context).map(|(_, ids)| ids)
+}
+
+/// Whether the agent was told another objective than `objective` the last time (G61): by the
+/// newest continuation; before the first one by the prompt that started the goal, if the goal was
+/// resumed or edited since. `max_units` is the objective's limit: what a longer prompt was made
+/// into is not known. Judged by the messages, so it holds for every client's edit and after a
+/// restart.
+#[must_use]
+pub fn told_otherwise(
+    timeline: &Timeline,
+    context: TailContext<'_>,
+    objective: &str,
+    max_units: usize,
+) -> bool {
+    let continuations = timeline.messages().iter().rev().filter(|message| {
+        message.is_prompt() && recognise(timeline, &message.id, context).is_some()
+    });
+    let told = continuations
+        .flat_map(Message::texts)
+        .find_map(|text| prompt::carries_objective(text, objective));
+    if let Some(told) = told {
+        return !told;
+    }
+    let first = context.goal.first_message.as_ref();
+    let first = first.filter(|_| context.goal.is_resumed());
+    first
+        .and_then(|first| timeline.get(first))
+        .is_some_and(|first| match objective::fit(&words(first), max_units) {
+            Fitting::Whole(told) => told != objective,
+            Fitting::TooLong { .. } => false,
+        })
+}
+
+/// What a prompt says in words that its author sees.
+fn words(message: &Message) -> String {
+    let seen = |part: &Part| match part {
+        Part::Text {
+            text,
+            unseen: false,
+        } => Some(text.clone()),
+        Part::Text { .. }
+        | Part::Tool(_)
+        | Part::StepStart
+        | Part::Compaction { .. }
+        | Part::Other { .. } => None,
+    };
+    let texts: Vec<String> = message.parts.iter().filter_map(seen).collect();
+    texts.join("\n")
 }
 
 /// The tail that the prompt `id` was derived from, if this goal's continuation it is.
@@ -134,7 +194,7 @@ fn derive(
 
 /// OpenCode's native time encoding: 48 bits of milliseconds times 4096 plus a counter.
 fn time_part(at: Wall) -> String {
-    let native = at.0.wrapping_mul(4096).wrapping_add(1) & 0xFFFF_FFFF_FFFF;
+    let native = at.0.wrapping_mul(4096).wrapping_add(COUNTER) & 0xFFFF_FFFF_FFFF;
     let mut hex = String::with_capacity(12);
     // Writing to a String cannot fail.
     let _ = write!(hex, "{native:012x}");
@@ -163,14 +223,14 @@ mod tests {
         );
         let hex = format!(
             "{:012x}",
-            (1_796_030_623_009_u64 * 4096 + 1) & 0xFFFF_FFFF_FFFF
+            (1_796_030_623_009_u64 * 4096 + 4_095) & 0xFFFF_FFFF_FFFF
         );
         assert_eq!(ids.message.as_str().len(), 4 + 12 + DIGITS);
         assert!(ids.message.as_str().starts_with(&format!("msg_{hex}")));
         assert!(ids.part.starts_with(&format!("prt_{hex}")));
         // A change of these values would let two versions of the app send two continuations.
-        assert_eq!(ids.message.as_str(), "msg_22bc46d21001PUZLy03RmCDm6h");
-        assert_eq!(ids.part, "prt_22bc46d21001G9NWkJgIEtGxFV");
+        assert_eq!(ids.message.as_str(), "msg_22bc46d21fffPUZLy03RmCDm6h");
+        assert_eq!(ids.part, "prt_22bc46d21fffG9NWkJgIEtGxFV");
     }
 
     #[test]

@@ -208,6 +208,21 @@ impl Goal {
             .filter(|step| step.at == self.updated_at && self.status_reason.is_empty())
     }
 
+    /// The prompt that has to exist before anything is done for the goal (X21). Where a turn was
+    /// accounted or continued it did exist: that it is rewound later takes nothing back (X14).
+    #[must_use]
+    pub fn awaited_prompt(&self) -> Option<&MessageId> {
+        let begun = self.last_accounted.is_some() || self.turns_used > 0;
+        self.first_message.as_ref().filter(|_| !begun)
+    }
+
+    /// Whether nothing was done for the goal yet: no turn is accounted or continued, and nobody
+    /// resumed it.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.last_accounted.is_none() && self.turns_used == 0 && !self.is_resumed()
+    }
+
     /// Whether Resume was made over exactly this tail and revert point (X12).
     #[must_use]
     pub fn resumed_over(&self, tail: Option<&MessageId>, revert: Option<&RevertId>) -> bool {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::goal::{GoalId, MessageId};
+use crate::goal::{Goal, GoalId, MessageId};
 use crate::message::ToolUse;
 use crate::tail::{Tail, TailKind};
 use crate::time::{Mono, Wall};
@@ -29,6 +29,9 @@ pub struct Memory {
     pub continued_at: Option<Mono>,
     /// Since when the tail stands without a status entry and without an event.
     pub unbacked: Option<(Option<MessageId>, Mono)>,
+    /// The prompt that starts the goal was there once: rewinding it is no reason to wait for it
+    /// (X14, X21).
+    pub first_seen: bool,
     /// Since when the prompt that starts the goal is missed.
     pub first_missed: Option<Mono>,
     /// Since when an empty turn stands as tail.
@@ -42,6 +45,8 @@ pub struct Memory {
     /// Compactions up to this moment of the server's clock do not count (X20); zero begins anew
     /// with the next observation.
     pub compactions_from: Wall,
+    /// The goal was seen to begin: its first observation counts compactions from there on.
+    pub seen_to_begin: bool,
 }
 
 /// A prompt of ours on its way.
@@ -84,10 +89,26 @@ impl Memory {
         }
     }
 
-    /// Compactions count from the newest message of the first observation on.
-    pub fn begin(&mut self, newest: Wall) {
+    /// A memory for a goal that is heard of while the engine watches. One for which nothing was
+    /// done yet is seen to begin: the compactions of its first turn count, too (X20).
+    #[must_use]
+    pub fn of(goal: &Goal) -> Self {
+        Self {
+            seen_to_begin: goal.is_fresh(),
+            ..Self::fresh(&goal.id, Wall(0))
+        }
+    }
+
+    /// The goal was not seen to begin but found: at a start, or after a gap of the stream.
+    pub fn found(&mut self) {
+        self.seen_to_begin = false;
+    }
+
+    /// Compactions count from `floor` on, if nothing was said of that before: where the goal
+    /// began if that was seen, else the newest message of the first observation.
+    pub fn begin(&mut self, floor: Wall) {
         if self.compactions_from == Wall(0) {
-            self.compactions_from = newest;
+            self.compactions_from = floor;
         }
     }
 
@@ -103,6 +124,7 @@ impl Memory {
     pub fn resumed(&mut self, newest: Wall) {
         self.grant_patience(newest);
         self.compactions_from = newest;
+        self.seen_to_begin = false;
         self.continued_at = None;
         self.stale = false;
         self.stalled = false;
@@ -137,6 +159,7 @@ impl Memory {
             Some((id, _)) if *id == tail.id => {}
             Some(_) | None => self.unbacked = Some((tail.id.clone(), now)),
         }
+        self.first_seen |= !first_missing;
         self.first_missed = if first_missing {
             self.first_missed.or(Some(now))
         } else {

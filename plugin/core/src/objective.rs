@@ -62,16 +62,14 @@ pub fn fit(text: &str, max_units: usize) -> Fitting {
 }
 
 /// The auditor's copy of an objective that was distilled: the distillation, without a model's
-/// thinking and without a fence around it, in at most `max_units` UTF-16 units; where it is
-/// empty, the [`excerpt`] of `full`.
+/// thinking and without a fence around it, in at most `max_units` UTF-16 units. `None` where
+/// nothing is left of it: the [`excerpt`] takes its place (O11).
 #[must_use]
-pub fn from_distillation(distilled: &str, full: &str, max_units: usize) -> String {
+pub fn from_distillation(distilled: &str, max_units: usize) -> Option<String> {
     let spoken = strip_thinking(distilled);
     let criteria = unwrap_fence(&spoken).unwrap_or(&spoken);
-    match validate(criteria) {
-        Ok(criteria) => clamp(criteria, max_units).to_owned(),
-        Err(ObjectiveError::Empty) => excerpt(full, max_units),
-    }
+    let criteria = validate(criteria).ok()?;
+    Some(clamp(criteria, max_units).to_owned())
 }
 
 /// Beginning and end of an objective with [`EXCERPT_MARKER`] between them, in at most `max_units`

@@ -141,6 +141,14 @@ pub fn continuation(values: &Continuation<'_>) -> String {
     prompt.into_string()
 }
 
+/// Whether the text of a continuation carries this objective; `None` if it carries none at all.
+#[must_use]
+pub fn carries_objective(text: &str, objective: &str) -> Option<bool> {
+    let (_, behind) = text.split_once("<objective>\n")?;
+    let (carried, _) = behind.split_once("\n</objective>")?;
+    Some(carried == Safe::element(objective).into_string())
+}
+
 /// The reminder that goes with the message that started a goal, to be sent as a synthetic text
 /// part after the user's own (O14).
 #[must_use]

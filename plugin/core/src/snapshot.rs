@@ -86,7 +86,7 @@ pub struct Snapshot {
     pub activity: Activity,
     /// The effective objective (R9), if there is one.
     pub objective: Option<String>,
-    /// The prompt that starts the goal exists, or none is expected (X21).
+    /// The prompt that starts the goal exists, did so once, or none is expected (X21).
     pub first_message_exists: bool,
     /// The messages.
     pub timeline: Timeline,
@@ -134,10 +134,15 @@ impl Snapshot {
         };
         let tail = Tail::read(&reading.timeline, context);
         if let Some(newest) = reading.timeline.messages().last() {
-            memory.begin(newest.created);
+            memory.begin(if memory.seen_to_begin {
+                accounting::pre_goal_end(&reading.goal, &reading.timeline)
+            } else {
+                newest.created
+            });
         }
         memory.observe_human(tail::newest_human_prompt(&reading.timeline, context));
-        memory.observe(&tail, !reading.first_message_exists, now);
+        let first_message_exists = reading.first_message_exists || memory.first_seen;
+        memory.observe(&tail, !first_message_exists, now);
         Self {
             tail,
             ledger: accounting::fold(&reading.goal, &reading.timeline),
@@ -150,7 +155,7 @@ impl Snapshot {
             inherited: reading.inherited,
             activity: reading.activity,
             objective: reading.objective,
-            first_message_exists: reading.first_message_exists,
+            first_message_exists,
             timeline: reading.timeline,
         }
     }

@@ -70,10 +70,10 @@ impl Tail {
     /// assistant message.
     #[must_use]
     pub fn newest(timeline: &Timeline) -> Option<&Message> {
-        let turn = timeline.newest_turn().map(|(message, _)| message);
-        match turn {
-            Some(turn) => unanswered(timeline).or(Some(turn)),
-            None => timeline.messages().iter().rev().find(|m| m.is_prompt()),
+        match Newest::of(timeline) {
+            Newest::Prompt(prompt) => Some(prompt),
+            Newest::Turn((message, _)) => Some(message),
+            Newest::NoAnswerYet(prompt) => prompt,
         }
     }
 
@@ -86,43 +86,23 @@ impl Tail {
                 TailKind::Aborted | TailKind::Declined
             )
         });
-        if timeline.newest_turn().is_none() {
-            let prompt = timeline
-                .messages()
-                .iter()
-                .rev()
-                .find(|message| message.is_prompt());
-            return Self::of(TailKind::Empty, prompt, stop_behind);
-        }
-        if let Some(prompt) = unanswered(timeline) {
-            let kind = match continuation::answered_tail(timeline, &prompt.id, context) {
-                Some(after) => TailKind::OursUnanswered { after },
-                None => TailKind::UserPending,
-            };
-            return Self::of(kind, Some(prompt), stop_behind);
-        }
-        let kind = timeline.newest_turn().map_or(TailKind::Empty, |turn| {
-            let end = end_of(timeline, turn, context);
-            match end {
-                TailKind::Compacted => stop_before_summary(timeline, context).unwrap_or(end),
-                TailKind::Empty
-                | TailKind::UserPending
-                | TailKind::OursUnanswered { .. }
-                | TailKind::Unfinished
-                | TailKind::Interrupted
-                | TailKind::Aborted
-                | TailKind::Declined
-                | TailKind::Failed { .. }
-                | TailKind::Truncated
-                | TailKind::Hollow
-                | TailKind::Finished => end,
+        match Newest::of(timeline) {
+            Newest::NoAnswerYet(prompt) => Self::of(TailKind::Empty, prompt, stop_behind),
+            Newest::Prompt(prompt) => {
+                let kind = match continuation::answered_tail(timeline, &prompt.id, context) {
+                    Some(after) => TailKind::OursUnanswered { after },
+                    None => TailKind::UserPending,
+                };
+                Self::of(kind, Some(prompt), stop_behind)
             }
-        });
-        Self::of(
-            kind,
-            timeline.newest_turn().map(|(message, _)| message),
-            stop_behind,
-        )
+            Newest::Turn(turn) => {
+                let end = end_of(timeline, turn, context);
+                let stop = (end == TailKind::Compacted)
+                    .then(|| stop_before_summary(timeline, context))
+                    .flatten();
+                Self::of(stop.unwrap_or(end), Some(turn.0), stop_behind)
+            }
+        }
     }
 
     fn of(kind: TailKind, message: Option<&Message>, stop_behind: bool) -> Self {
@@ -133,6 +113,26 @@ impl Tail {
             at,
             stop_behind,
         }
+    }
+}
+
+/// What stands at the end of the messages, before it is judged.
+enum Newest<'a> {
+    /// No assistant message; the newest prompt, if there is one.
+    NoAnswerYet(Option<&'a Message>),
+    /// A prompt that nothing answers.
+    Prompt(&'a Message),
+    /// The newest assistant message.
+    Turn(Turn<'a>),
+}
+
+impl<'a> Newest<'a> {
+    fn of(timeline: &'a Timeline) -> Self {
+        let Some(turn) = timeline.newest_turn() else {
+            let mut messages = timeline.messages().iter().rev();
+            return Self::NoAnswerYet(messages.find(|message| message.is_prompt()));
+        };
+        unanswered(timeline).map_or(Self::Turn(turn), Self::Prompt)
     }
 }
 

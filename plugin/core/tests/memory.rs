@@ -237,3 +237,55 @@ fn x20_nothing_is_remembered_of_an_earlier_goal() {
     };
     assert_eq!(fresh, expected);
 }
+
+#[test]
+fn x20_compactions_count_from_where_a_goal_began_that_was_seen_to() {
+    let messages = "u m1 mark; a s1 < m1 summary stop 's'; u u1; u m2 mark; \
+                    a s2 < m2 summary stop 's'; u m3 mark; a s3 < m3 summary stop 's'";
+    let floor = |goal: &str, found: bool| {
+        let s = scene(goal, messages).with(|s| {
+            s.memory = Memory::of(&s.goal);
+            if found {
+                s.memory.found();
+            }
+        });
+        s.snapshot().memory.compactions_from
+    };
+    for (name, goal, found, expected) in [
+        ("by its first message", "first=u1", false, 3_000),
+        ("by its time", "created=5500", false, 5_000),
+        ("found", "first=u1", true, 7_000),
+        ("resumed", "first=u1 reason=resumed", false, 7_000),
+        ("continued", "first=u1 turns=1", false, 7_000),
+        ("accounted", "first=u1 cursor=s2", false, 7_000),
+    ] {
+        assert_eq!(floor(goal, found), Wall(expected), "{name}");
+    }
+    let mut resumed = Memory::of(&support::goals::goal(""));
+    resumed.resumed(Wall(0));
+    assert_eq!(resumed, Memory::fresh(&GoalId::new("g1"), Wall(0)));
+}
+
+#[test]
+fn x21_a_first_message_that_was_there_once_is_not_missed() {
+    let missing = |seen| {
+        let s = scene("first=u9", DONE).with(|s| {
+            s.first_message_exists = false;
+            s.memory.first_seen = seen;
+        });
+        let snapshot = s.snapshot();
+        (snapshot.first_message_exists, snapshot.memory.first_missed)
+    };
+    assert!(!missing(false).0);
+    assert_eq!(missing(true), (true, None));
+    for (goal, awaited) in [
+        ("first=u9", true),
+        ("first=u9 reason=resumed", true),
+        ("first=u9 cursor=a1", false),
+        ("first=u9 turns=1", false),
+        ("", false),
+    ] {
+        let made = support::goals::goal(goal);
+        assert_eq!(made.awaited_prompt().is_some(), awaited, "{goal}");
+    }
+}

@@ -4,7 +4,7 @@
 use goal_core::change::Change;
 use goal_core::continuation::{self, ContinuationIds};
 use goal_core::decision::{BlockedCause, Decision, PauseCause, Prompting, Settlement, Unknown};
-use goal_core::goal::{Goal, MessageId, SessionId, Status};
+use goal_core::goal::{Goal, MessageId, ResumedOver, SessionId, Status};
 use goal_core::judge::Audited;
 use goal_core::message::ErrorKind;
 use goal_core::notice;
@@ -20,7 +20,7 @@ use crate::stored::{
     Draft, Overwritten, WriteError, Written, carries, goal_of, is_certain, overwritten,
 };
 use crate::tell::{self, Planned};
-use crate::think::effective_objective;
+use crate::think::{Slot, effective_objective};
 
 /// What one step acts for.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ pub(crate) struct Step {
     pub(crate) session: SessionRead,
     /// The audit before the decision, if there was one.
     pub(crate) audited: Option<Audited>,
-    /// The objective of the latest continuation, to announce an edit (G61).
-    pub(crate) announced: Option<String>,
+    /// The cycle's permit to be under way.
+    pub(crate) _slot: Option<Slot>,
 }
 
 /// How a step ended.
@@ -138,12 +138,9 @@ pub(crate) async fn pause_at_once(
     };
     let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
     let draft = Draft::prepare(ports, session, directory, guard, vec![change]).await;
-    match write(ports, live, draft).await {
-        Ok(written) => match settle_overwritten(ports, live, &written).await {
-            Ok(goal) => Acted::Stopped { goal, notice: None },
-            Err(acted) => acted,
-        },
-        Err(error) => failed_write(error, None),
+    match commit(ports, live, draft).await {
+        Ok(goal) => Acted::Stopped { goal, notice: None },
+        Err(lost) => lost.into_acted(),
     }
 }
 
@@ -172,8 +169,35 @@ pub(crate) async fn record_resume(
     let guard = |fresh: &Goal| same_goal(fresh, goal);
     let (id, directory) = (&read.facts.id, &read.directory);
     let draft = Draft::prepare(ports, id, directory, guard, vec![change]).await;
-    let written = write(ports, live, draft).await.ok()?;
-    settle_overwritten(ports, live, &written).await.ok()
+    commit(ports, live, draft).await.ok()
+}
+
+/// Takes back the pause of a stop that was the server's reload, and goes over the turn that was
+/// cut off (X12). `None`: somebody else changed the goal, or it could not be written.
+pub(crate) async fn undo_reload(
+    ports: &Ports,
+    live: &Live,
+    read: &SessionRead,
+    goal: &Goal,
+) -> Option<Goal> {
+    let over = match command::tail_now(ports, read, goal).await {
+        Ok(over) => over,
+        Err(error) => {
+            tracing::warn!(error = error.message, "what a reload cut off is not known");
+            ResumedOver {
+                tail: None,
+                revert: None,
+            }
+        }
+    };
+    let guard = |fresh: &Goal| {
+        let paused =
+            fresh.status == Status::Paused && fresh.status_reason == PauseCause::Aborted.reason();
+        fresh.id == goal.id && (paused || fresh.status == Status::Active)
+    };
+    let change = vec![Change::ReloadUndone { over }];
+    let draft = Draft::prepare(ports, &read.facts.id, &read.directory, guard, change).await;
+    commit(ports, live, draft).await.ok()
 }
 
 #[derive(Clone, Debug)]
@@ -236,21 +260,18 @@ async fn end(
         Some(notice) => tell::plan(ports, session, &draft.goal, &notice).await,
         None => None,
     };
-    match write(ports, live, Ok(draft)).await {
-        Ok(written) => match settle_overwritten(ports, live, &written).await {
-            Ok(goal) => Acted::Stopped {
-                goal,
-                notice: planned,
-            },
-            Err(acted) => {
-                tell::withdraw(ports, planned).await;
-                acted
-            }
+    match commit(ports, live, Ok(draft)).await {
+        Ok(goal) => Acted::Stopped {
+            goal,
+            notice: planned,
         },
-        Err(WriteError::Call(call)) if !is_certain(&call) => {
+        Err(Lost::Write(WriteError::Call(call))) if !is_certain(&call) => {
             failed_write(WriteError::Call(call), planned)
         }
-        Err(error) => failed_write(error, tell::withdraw(ports, planned).await),
+        Err(lost) => {
+            tell::withdraw(ports, planned).await;
+            lost.into_acted()
+        }
     }
 }
 
@@ -300,10 +321,14 @@ async fn go_on(ports: &Ports, live: &Live, step: &Step, prompting: Prompting) ->
 }
 
 fn text_of(ports: &Ports, step: &Step, goal: &Goal, objective: &str, occasion: Occasion) -> String {
-    let edited = step
-        .announced
-        .as_deref()
-        .is_some_and(|announced| announced != objective);
+    let snapshot = &step.snapshot;
+    let context = TailContext {
+        goal: &snapshot.goal,
+        revert: snapshot.session.revert.as_ref(),
+        overflow_seen: snapshot.memory.overflow_seen,
+    };
+    let most = ports.limits.objective_max;
+    let edited = continuation::told_otherwise(&snapshot.timeline, context, objective, most);
     prompt::continuation(&prompt::Continuation {
         objective,
         occasion: if edited {
@@ -333,10 +358,39 @@ async fn persist(ports: &Ports, live: &Live, step: &Step) -> Result<Goal, Acted>
     let guard = |fresh: &Goal| same_goal(fresh, &snapshot.goal);
     let id = &session.facts.id;
     let draft = Draft::prepare(ports, id, &session.directory, guard, vec![change]).await;
-    let written = write(ports, live, draft)
+    commit(ports, live, draft).await.map_err(Lost::into_acted)
+}
+
+/// Why a write does not stand.
+enum Lost {
+    /// It did not take effect, or may not have.
+    Write(WriteError),
+    /// It ran over what another client wrote; that is back, and the step ends so.
+    Overwritten(Box<Acted>),
+}
+
+impl Lost {
+    fn into_acted(self) -> Acted {
+        match self {
+            Self::Write(error) => failed_write(error, None),
+            Self::Overwritten(acted) => *acted,
+        }
+    }
+}
+
+/// Writes a draft and looks whether it ran over what another client wrote: the one way in which a
+/// step writes a goal (X17).
+async fn commit(
+    ports: &Ports,
+    live: &Live,
+    draft: Result<Draft, WriteError>,
+) -> Result<Goal, Lost> {
+    let draft = draft.map_err(Lost::Write)?;
+    live.writing(&draft.goal);
+    let written = draft.write(ports).await.map_err(Lost::Write)?;
+    settle_overwritten(ports, live, &written)
         .await
-        .map_err(|error| failed_write(error, None))?;
-    settle_overwritten(ports, live, &written).await
+        .map_err(|acted| Lost::Overwritten(Box::new(acted)))
 }
 
 /// Waits for the echo of a write; what another client wrote in between our read and it is written
@@ -365,8 +419,10 @@ async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Re
             }
         }
         Overwritten::Siblings(read) => {
-            let again = Draft::of(read, written.goal.clone());
-            let again = write(ports, live, again).await;
+            let again = match Draft::of(read, written.goal.clone()) {
+                Ok(again) => again.write(ports).await,
+                Err(error) => Err(error),
+            };
             again
                 .map(|again| again.goal)
                 .map_err(|error| failed_write(error, None))
@@ -435,10 +491,15 @@ async fn send(ports: &Ports, live: &Live, step: &Step, goal: Goal, out: &PromptO
             Ok(()) => {}
             Err(error) => match error.kind {
                 CallErrorKind::Refused => {
+                    live.not_taken();
                     return refused(ports, live, step, goal, error.message).await;
                 }
-                CallErrorKind::Gone => return Acted::Dropped,
+                CallErrorKind::Gone => {
+                    live.not_taken();
+                    return Acted::Dropped;
+                }
                 CallErrorKind::NotSent | CallErrorKind::Unauthorized => {
+                    live.not_taken();
                     return failed(Unknown::Prompt, error.message);
                 }
                 // Perhaps it was stored: that is asked for below, before anything is sent again.
@@ -532,16 +593,6 @@ async fn refused(ports: &Ports, live: &Live, step: &Step, written: Goal, text: S
     ];
     let ending = Ending::Settle(settlement);
     end(ports, live, step, &written, ending, changes).await
-}
-
-async fn write(
-    ports: &Ports,
-    live: &Live,
-    draft: Result<Draft, WriteError>,
-) -> Result<Written, WriteError> {
-    let draft = draft?;
-    live.writing(&draft.goal);
-    draft.write(ports).await
 }
 
 /// The stored goal is exactly the one the cycle began with: any other write, by whomever, drops

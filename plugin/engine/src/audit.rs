@@ -1,4 +1,5 @@
-//! The independent auditor, played by the OpenCode server itself (X4, X5).
+//! The independent auditor, played by the OpenCode server itself (X4, X5); its model condenses
+//! objectives that are too long, too (O10).
 //!
 //! ```text
 //!   choose a model ─▶ make a child session ─▶ ask ─▶ verdict
@@ -11,6 +12,7 @@
 //! never what was asked or answered (O22).
 
 mod child;
+mod errand;
 mod model;
 mod trial;
 
@@ -19,33 +21,31 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use goal_core::evidence::Voice;
-use goal_core::goal::ModelRef;
+use goal_core::goal::{ModelRef, SessionId};
 use goal_core::judge::{AuditFailure, AuditOutcome};
 use goal_core::limits::Limits;
-use goal_core::prompt::{self, ToolLine};
-use goal_core::script_guard;
 use goal_core::time::Wall;
-use goal_core::verdict::{self, Verdict};
-use opencode_client::{Client, Kind, Part, Prompt, PromptPart};
+use opencode_client::{Client, Kind};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::hex;
-use crate::from_wire::{call_error, error_kind};
+use crate::from_wire::call_error;
 use crate::ports::{
-    AuditJob, AuditMark, Auditor, AuditorModel, CallError, CallErrorKind, Clock, SessionRead,
-    Sessions,
+    AuditJob, AuditMark, Auditor, AuditorModel, CallError, CallErrorKind, Clock, DistillJob,
+    Distillation, SessionRead, Sessions,
 };
 use crate::settings::SettingsFile;
 use crate::to_wire;
 
 use self::child::{Child, Cleaner, Order};
-pub use self::trial::{Place, Trial};
+use self::errand::{Desk, Errand, Place};
+pub use self::trial::{Trial, Whose};
 
 /// The agent that a managed server is given for audits.
 pub const AUDIT_AGENT: &str = "goal-auditor";
 
-/// How long behind its deadline an audit session is a left-over: its own clean-up must have given
+/// How long behind its deadline a throw-away session is a left-over: its clean-up must have given
 /// up, and the clocks of two machines may differ.
 const LEFT_OVER_AFTER: Duration = Duration::from_mins(5);
 
@@ -63,7 +63,8 @@ pub struct ServerAuditor {
 
 impl ServerAuditor {
     /// An auditor on the server that `client` talks to. `owner` is random text of this engine; of
-    /// `limits` it obeys `audit_timeout`, `audit_retry` and `evidence_max`.
+    /// `limits` it obeys `audit_timeout`, `audit_retry` and `evidence_max`; a distillation brings
+    /// its own deadline.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -91,58 +92,74 @@ impl ServerAuditor {
         self.cleaner.finish(within).await
     }
 
-    /// Tries, and tries again after connection trouble only, as long as there is time.
-    async fn tries(&self, job: &AuditJob, until: Instant) -> AuditOutcome {
+    /// Asks until `until` at the latest, and again after connection trouble only, as long as there
+    /// is time. Dropping it drops the throw-away session, and that cleans it up.
+    async fn carry_out<E: Errand>(
+        &self,
+        errand: &E,
+        until: Instant,
+    ) -> Result<(E::Answer, ModelRef), AuditFailure> {
+        tokio::time::timeout_at(until, self.tries(errand, until))
+            .await
+            .unwrap_or(Err(AuditFailure::Timeout))
+    }
+
+    async fn tries<E: Errand>(
+        &self,
+        errand: &E,
+        until: Instant,
+    ) -> Result<(E::Answer, ModelRef), AuditFailure> {
         let mut pauses = self.limits.audit_retry.into_iter();
         loop {
-            let failure = match self.attempt(job, until).await {
-                Ok(outcome) => return outcome,
-                Err(failure) => failure,
-            };
-            match failure {
-                Failure::Final(why) => return AuditOutcome::Failed(why),
-                Failure::Passing => match pauses.next() {
+            match self.attempt(errand, until).await {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Final(why)) => return Err(why),
+                Err(Failure::Passing) => match pauses.next() {
                     Some(pause) if Instant::now() + pause < until => {
                         tokio::time::sleep(pause).await;
                     }
-                    _ => return AuditOutcome::Failed(AuditFailure::Connection),
+                    _ => return Err(AuditFailure::Connection),
                 },
             }
         }
     }
 
-    async fn attempt(&self, job: &AuditJob, until: Instant) -> Result<AuditOutcome, Failure> {
-        let chosen = self.choose(&job.directory, Some(&job.voice)).await;
+    async fn attempt<E: Errand>(
+        &self,
+        errand: &E,
+        until: Instant,
+    ) -> Result<(E::Answer, ModelRef), Failure> {
+        let place = errand.place(self.limits.audit_timeout);
+        let chosen = self.choose(place.directory, place.voice).await;
         let chosen = chosen.map_err(|error| Failure::of(&error))?;
         let model = chosen.ok_or(Failure::Final(AuditFailure::NoModel))?.model;
-        let has_agent = self.has_agent(&job.directory).await;
-        let child = self.open_child(job).await?;
+        let has_agent = self.has_agent(place.directory).await;
+        let child = self.open_child(&place).await?;
         let desk = Desk {
             client: &self.client,
             child: &child,
             model: &model,
             has_agent,
+            evidence_max: self.limits.evidence_max,
             until,
         };
-        let verdict = desk.question(job, self.limits.evidence_max).await?;
-        Ok(AuditOutcome::Verdict {
-            verdict: guarded(verdict, job),
-            model,
-        })
+        let answer = errand.run(&desk).await?;
+        Ok((answer, model))
     }
 
-    async fn open_child(&self, job: &AuditJob) -> Result<Child, Failure> {
-        let lifetime = self.limits.audit_timeout.saturating_add(LEFT_OVER_AFTER);
+    async fn open_child(&self, place: &Place<'_>) -> Result<Child, Failure> {
+        let lifetime = place.within.saturating_add(LEFT_OVER_AFTER);
         let mark = AuditMark {
             owner: self.owner.clone(),
-            goal: job.goal.clone(),
+            goal: place.goal.clone(),
             until: self.clock.wall().after(lifetime),
         };
         let attempt = hex(self.clock.random());
         let metadata = to_wire::audit_metadata(&mark, &attempt);
         let order = Order {
-            parent: job.session.clone(),
-            directory: job.directory.clone(),
+            parent: place.session.clone(),
+            directory: place.directory.to_owned(),
+            title: place.title,
             metadata: metadata.map_err(|_| Failure::Final(AuditFailure::Connection))?,
             attempt,
         };
@@ -197,20 +214,44 @@ impl Auditor for ServerAuditor {
     async fn audit(&self, job: AuditJob, cancel: CancellationToken) -> AuditOutcome {
         let begun = Instant::now();
         let until = begun + self.limits.audit_timeout;
-        let timeout = AuditOutcome::Failed(AuditFailure::Timeout);
-        // Dropping the tries drops the child session, and that cleans it up.
         let outcome = tokio::select! {
             biased;
             () = cancel.cancelled() => {
                 tracing::debug!(session = %job.session, "audit cancelled");
-                return timeout;
+                return AuditOutcome::Failed(AuditFailure::Timeout);
             }
-            outcome = tokio::time::timeout_at(until, self.tries(&job, until)) => {
-                outcome.unwrap_or(timeout)
-            }
+            outcome = self.carry_out(&job, until) => outcome,
+        };
+        let outcome = match outcome {
+            Ok((verdict, model)) => AuditOutcome::Verdict { verdict, model },
+            Err(why) => AuditOutcome::Failed(why),
         };
         log_outcome(&job, &outcome, begun.elapsed());
         outcome
+    }
+
+    async fn distill(&self, job: DistillJob) -> Distillation {
+        let begun = Instant::now();
+        let outcome = self.carry_out(&job, begun + job.within).await;
+        let (session, took) = (&job.session, begun.elapsed());
+        match outcome {
+            Ok((text, model)) => {
+                tracing::info!(
+                    %session,
+                    provider = model.provider,
+                    model = model.model,
+                    input_bytes = job.objective.len(),
+                    output_bytes = text.len(),
+                    ?took,
+                    "distillation"
+                );
+                Distillation::Said { text, model }
+            }
+            Err(why) => {
+                log_failure("distillation", session, why, took);
+                Distillation::Failed(why)
+            }
+        }
     }
 
     async fn resolve(
@@ -284,109 +325,6 @@ impl Failure {
     }
 }
 
-/// Where one audit takes place.
-struct Desk<'a> {
-    client: &'a Client,
-    child: &'a Child,
-    model: &'a ModelRef,
-    has_agent: bool,
-    until: Instant,
-}
-
-impl Desk<'_> {
-    /// Asks for the verdict, once more if the first reply is none.
-    async fn question(&self, job: &AuditJob, evidence_max: usize) -> Result<Verdict, Failure> {
-        let evidence = prompt::clip_evidence(&job.evidence.text, evidence_max);
-        let tools: Vec<ToolLine> = job.evidence.tools.iter().map(ToolLine::from).collect();
-        let request = prompt::audit_request(&job.objective, &evidence, &tools);
-        if let Some(verdict) = self.ask(request).await? {
-            return Ok(verdict);
-        }
-        self.ask(prompt::audit_again().to_owned())
-            .await?
-            .ok_or(Failure::Final(AuditFailure::Unparsable))
-    }
-
-    /// The verdict in the reply to `text`; `None` if the reply holds none.
-    async fn ask(&self, text: String) -> Result<Option<Verdict>, Failure> {
-        let prompt = Prompt {
-            model: Some(to_wire::model(self.model)),
-            agent: self.has_agent.then(|| AUDIT_AGENT.to_owned()),
-            system: (!self.has_agent).then(|| prompt::audit_system().to_owned()),
-            parts: vec![PromptPart {
-                text,
-                ..PromptPart::default()
-            }],
-            ..Prompt::default()
-        };
-        let left = self.until.saturating_duration_since(Instant::now());
-        let directory = Some(self.child.directory());
-        let reply = self
-            .client
-            .prompt(self.child.id(), directory, &prompt, left)
-            .await
-            .map_err(|error| {
-                tracing::debug!(session = self.child.id(), %error, "the auditor was not reached");
-                if *error.kind() == Kind::Timeout {
-                    // The call had all the time that the audit has.
-                    return Failure::Final(AuditFailure::Timeout);
-                }
-                Failure::of(&error)
-            })?;
-        if let Some(error) = reply.info.error {
-            tracing::debug!(
-                session = self.child.id(),
-                name = error.name,
-                "the auditor failed"
-            );
-            return Err(match error_kind(&error.name) {
-                // Nobody stops an audit but a server that reloads its configuration.
-                goal_core::message::ErrorKind::Aborted => Failure::Passing,
-                goal_core::message::ErrorKind::OutputLength
-                | goal_core::message::ErrorKind::ContextOverflow
-                | goal_core::message::ErrorKind::Failure => Failure::Final(AuditFailure::Provider),
-            });
-        }
-        let (text, reasoning) = spoken(&reply.parts);
-        verdict::parse(&text, &reasoning).map_or_else(
-            |unparsable| {
-                let session = self.child.id();
-                let code = unparsable.code();
-                tracing::debug!(session, output_bytes = text.len(), code, "no verdict");
-                Ok(None)
-            },
-            |verdict| Ok(Some(verdict)),
-        )
-    }
-}
-
-/// What a reply says, and what it thought.
-fn spoken(parts: &[Part]) -> (String, String) {
-    let mut said = Vec::new();
-    let mut thought = Vec::new();
-    for part in parts {
-        match part {
-            Part::Text(text) if !text.synthetic => said.push(text.text.as_str()),
-            Part::Reasoning { text } => thought.push(text.as_str()),
-            Part::Text(_)
-            | Part::Tool(_)
-            | Part::StepStart
-            | Part::StepFinish { .. }
-            | Part::Compaction { .. }
-            | Part::File
-            | Part::Subtask
-            | Part::Other { .. } => {}
-        }
-    }
-    (said.join("\n"), thought.join("\n"))
-}
-
-/// Drops a note that drifted into a foreign script (O21).
-fn guarded(verdict: Verdict, job: &AuditJob) -> Verdict {
-    let note = script_guard::guard(&verdict.note, &[&job.objective, &job.evidence.text]).to_owned();
-    Verdict { note, ..verdict }
-}
-
 fn log_outcome(job: &AuditJob, outcome: &AuditOutcome, took: Duration) {
     let session = &job.session;
     match outcome {
@@ -399,10 +337,18 @@ fn log_outcome(job: &AuditJob, outcome: &AuditOutcome, took: Duration) {
             ?took,
             "audit"
         ),
+        AuditOutcome::Failed(why) => log_failure("audit", session, *why, took),
+    }
+}
+
+fn log_failure(what: &str, session: &SessionId, why: AuditFailure, took: Duration) {
+    let code = why.code();
+    match why {
         // No model is a state that lasts, and the goal says so.
-        AuditOutcome::Failed(AuditFailure::NoModel) => tracing::debug!(%session, "no audit model"),
-        AuditOutcome::Failed(why) => {
-            tracing::warn!(%session, code = why.code(), ?took, "audit failed");
-        }
+        AuditFailure::NoModel => tracing::debug!(%session, code, "{what} failed"),
+        AuditFailure::Connection
+        | AuditFailure::Timeout
+        | AuditFailure::Provider
+        | AuditFailure::Unparsable => tracing::warn!(%session, code, ?took, "{what} failed"),
     }
 }

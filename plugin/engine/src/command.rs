@@ -3,6 +3,7 @@
 
 mod edit;
 mod end;
+mod fit;
 mod look;
 mod start;
 
@@ -20,8 +21,11 @@ use crate::think;
 use crate::view::GoalView;
 
 pub use self::edit::{EditRequest, Edited, edit};
+pub(crate) use self::edit::{ReadyEdit, edit_prepared, prepare_edit};
 pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};
+pub use self::fit::AuditorCopy;
 pub use self::look::{Explanation, Look, list, objective, show, why};
+pub(crate) use self::start::{ReadyStart, prepare_start, start_prepared};
 pub use self::start::{StartRequest, Started, start};
 
 /// A carried-out pause.
@@ -353,6 +357,14 @@ async fn keep(
     }
     let guard = |fresh: &Goal| fresh.id == written.id;
     write(ports, read, guard, change.clone()).await
+}
+
+/// The objective in a text.
+fn objective_of(text: &str) -> Result<&str, Error> {
+    objective::validate(text).map_err(|_| {
+        let message = "The objective is empty: say what shall be reached.";
+        Error::new(Code::InvalidObjective, message)
+    })
 }
 
 pub(crate) fn check_budget(budget: Option<u64>) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use goal_core::goal::{SessionId, Status};
+use goal_core::goal::{Goal, SessionId, Status};
 use goal_core::time::{Mono, Wall};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
@@ -140,10 +140,11 @@ impl Engine {
     /// # Errors
     /// Those of [`command::edit`], and [`Code::ShuttingDown`].
     pub async fn edit(&self, request: command::EditRequest) -> Result<command::Edited, Error> {
-        let (reply, answer) = oneshot::channel();
         let session = request.session.clone();
-        self.ask(&session, Intent::Edit(request, reply), answer)
-            .await
+        let preparing = command::prepare_edit(&self.shared.ports, request);
+        let ready = Box::new(self.unless_ending(preparing).await?);
+        let (reply, answer) = oneshot::channel();
+        self.ask(&session, Intent::Edit(ready, reply), answer).await
     }
 
     /// Marks a goal complete.
@@ -190,9 +191,11 @@ impl Engine {
         &self,
         request: command::StartRequest,
     ) -> Result<command::Started, Error> {
-        let (reply, answer) = oneshot::channel();
         let session = request.session.clone();
-        self.ask(&session, Intent::Start(request, reply), answer)
+        let preparing = command::prepare_start(&self.shared.ports, request);
+        let ready = Box::new(self.unless_ending(preparing).await?);
+        let (reply, answer) = oneshot::channel();
+        self.ask(&session, Intent::Start(ready, reply), answer)
             .await
     }
 
@@ -215,22 +218,36 @@ impl Engine {
         }
     }
 
+    /// Prepares a request before the session's actor hears of it: a long objective is condensed
+    /// for up to a minute, in which neither a pause nor the engine's end may wait.
+    async fn unless_ending<T>(
+        &self,
+        preparing: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        tokio::select! {
+            biased;
+            () = self.shared.shutdown.cancelled() => Err(ending()),
+            ready = preparing => ready,
+        }
+    }
+
     async fn ask<T>(
         &self,
         session: &SessionId,
         intent: Intent,
         answer: oneshot::Receiver<Result<T, Error>>,
     ) -> Result<T, Error> {
-        let ending = || {
-            Error::new(
-                Code::ShuttingDown,
-                "The program is ending; nothing was done.",
-            )
-        };
         let request = Request::Intent(session.clone(), intent);
         self.requests.send(request).await.map_err(|_| ending())?;
         answer.await.unwrap_or_else(|_| Err(ending()))
     }
+}
+
+fn ending() -> Error {
+    Error::new(
+        Code::ShuttingDown,
+        "The program is ending; nothing was done.",
+    )
 }
 
 struct Supervisor {
@@ -350,7 +367,8 @@ impl Supervisor {
         let Some(goal) = goal else {
             self.shared.hide(&id);
             if known {
-                self.send(&id, Msg::Heard(read)).await;
+                let msg = heard(read, recovering);
+                self.send(&id, msg).await;
             }
             return false;
         };
@@ -375,16 +393,23 @@ impl Supervisor {
                 ..Stance::of(phase)
             };
             self.shared.show(&read, &goal, &stance);
+            if recovering && self.fence.is_some() && self.stopped_lately(&read, &goal) {
+                self.ensure_actor(&read);
+                self.send(&id, Msg::Resync(read)).await;
+            }
             return active;
         }
         self.ensure_actor(&read);
-        let msg = if recovering {
-            Msg::Resync(read)
-        } else {
-            Msg::Heard(read)
-        };
-        self.send(&id, msg).await;
+        self.send(&id, heard(read, recovering)).await;
         active
+    }
+
+    /// A goal that was stopped not long ago is looked after for a while, too: a prompt of an
+    /// earlier process may have arrived since (X8).
+    fn stopped_lately(&self, read: &SessionRead, goal: &Goal) -> bool {
+        let now = self.shared.ports.clock.wall();
+        let touched = goal.updated_at.max(read.updated);
+        now.since(touched) < self.shared.ports.limits.stale_after
     }
 
     fn ensure_actor(&mut self, read: &Arc<SessionRead>) {
@@ -583,10 +608,13 @@ impl Supervisor {
             Ok(false) => {
                 self.fence = None;
                 self.stop_actors();
+                // Who drives instead is told by this.
                 self.hold_lease().await;
-                self.shared.tell(UpdateKind::Driver(self.state()));
-                if self.fence.is_some() && self.connected {
-                    self.recover().await;
+                if self.fence.is_some() {
+                    self.shared.tell(UpdateKind::Driver(DriverState::Driving));
+                    if self.connected {
+                        self.recover().await;
+                    }
                 }
             }
             Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
@@ -642,6 +670,15 @@ impl Supervisor {
     /// Another engine drives: ours stop, as their inboxes close.
     fn stop_actors(&mut self) {
         self.actors.clear();
+    }
+}
+
+/// The session as heard of, or as read after a gap.
+fn heard(read: Arc<SessionRead>, recovering: bool) -> Msg {
+    if recovering {
+        Msg::Resync(read)
+    } else {
+        Msg::Heard(read)
     }
 }
 

@@ -20,6 +20,9 @@ const REFUSED: &str = "The user rejected permission to use this specific tool ca
 /// How OpenCode puts it when the user dismisses a question.
 const DISMISSED: &str = "The user dismissed this question";
 
+/// The `finish` of a reply that the provider withheld.
+const CONTENT_FILTER: &str = "content-filter";
+
 /// UTF-16 units of what a request is about: enough for one line.
 const SUBJECT_UNITS_MAX: usize = 200;
 
@@ -249,12 +252,18 @@ fn step(info: wire::MessageInfo) -> Step {
     let model = filled(info.provider_id)
         .zip(filled(info.model_id))
         .map(|(provider, model)| ModelRef { provider, model });
+    let finish_word = filled(info.finish);
+    let completed = info.completed.map(Wall);
+    let filtered = completed.is_some() && finish_word.as_deref() == Some(CONTENT_FILTER);
     Step {
         parent: filled(info.parent_id).map(MessageId::new),
-        completed: info.completed.map(Wall),
+        completed,
         summary: info.summary,
-        finish: filled(info.finish).as_deref().map(finish),
-        error: info.error.map(turn_error),
+        finish: finish_word.as_deref().map(finish),
+        error: info
+            .error
+            .map(turn_error)
+            .or_else(|| filtered.then(filter_error)),
         model,
         agent: filled(info.agent).or(filled(info.mode)),
         variant: filled(info.variant),
@@ -268,6 +277,16 @@ fn finish(word: &str) -> Finish {
         "tool-calls" => Finish::ToolCalls,
         "length" => Finish::Length,
         _ => Finish::Other,
+    }
+}
+
+/// What newer servers record for a reply that the provider withheld; older ones only say so in
+/// `finish`.
+fn filter_error() -> TurnError {
+    TurnError {
+        kind: ErrorKind::Failure,
+        name: "ContentFilterError".to_owned(),
+        text: "The provider's content filter blocked the reply".to_owned(),
     }
 }
 

@@ -40,6 +40,7 @@ pub mod host;
 pub mod server;
 mod to_wire;
 
+pub mod blocking;
 mod files;
 pub mod objectives;
 pub mod paths;

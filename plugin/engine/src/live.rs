@@ -29,6 +29,8 @@ struct Inner {
     own: Vec<(GoalId, Wall)>,
     heard: VecDeque<Arc<SessionRead>>,
     delivery: Delivery,
+    /// Prompts that this step sent and that were not certainly refused.
+    sent: u32,
 }
 
 /// What was heard of a prompt since it was sent.
@@ -93,10 +95,23 @@ impl Live {
 
     /// A prompt is about to be sent: what is heard from here on may be about it.
     pub(crate) fn expect(&self, message: &MessageId) {
-        self.lock().delivery = Delivery {
+        let mut inner = self.lock();
+        inner.sent += 1;
+        inner.delivery = Delivery {
             message: Some(message.clone()),
             ..Delivery::default()
         };
+    }
+
+    /// The prompt that was just sent is certain not to arrive.
+    pub(crate) fn not_taken(&self) {
+        let mut inner = self.lock();
+        inner.sent = inner.sent.saturating_sub(1);
+    }
+
+    /// Whether a prompt of this step may have arrived, or still may.
+    pub(crate) fn may_arrive(&self) -> bool {
+        self.lock().sent > 0
     }
 
     /// Something was heard that may be about the expected prompt.

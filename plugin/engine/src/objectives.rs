@@ -11,7 +11,7 @@ use goal_core::limits::Limits;
 use goal_core::objective::{valid_session_id, validate};
 use goal_core::text::clamp;
 
-use crate::files;
+use crate::{blocking, files};
 
 /// UTF-16 units of text in one file (O3), the unit in which the pages count.
 pub const OBJECTIVE_UNITS_MAX: usize = Limits::DEFAULT.objective_max;
@@ -77,9 +77,8 @@ impl Objectives {
     pub async fn read(&self, session_id: &str) -> Option<String> {
         let folders = Arc::clone(&self.folders);
         let session_id = session_id.to_owned();
-        tokio::task::spawn_blocking(move || folders.read(&session_id))
+        blocking::run(move || folders.read(&session_id))
             .await
-            .ok()
             .flatten()
     }
 
@@ -92,7 +91,7 @@ impl Objectives {
     pub async fn write(&self, session_id: &str, text: &str) -> Result<String, ObjectiveError> {
         let folders = Arc::clone(&self.folders);
         let (session_id, text) = (session_id.to_owned(), text.to_owned());
-        tokio::task::spawn_blocking(move || folders.write(&session_id, &text))
+        blocking::run(move || folders.write(&session_id, &text))
             .await
             .unwrap_or(Err(ObjectiveError::Ending))
     }
@@ -102,8 +101,8 @@ impl Objectives {
     pub async fn delete(&self, session_id: &str) {
         let folders = Arc::clone(&self.folders);
         let session_id = session_id.to_owned();
-        let ended = tokio::task::spawn_blocking(move || folders.delete(&session_id)).await;
-        if ended.is_err() {
+        let ended = blocking::run(move || folders.delete(&session_id)).await;
+        if ended.is_none() {
             tracing::debug!("an objective file was not removed because the program is ending");
         }
     }

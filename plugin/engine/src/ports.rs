@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use goal_core::evidence::{Evidence, Voice};
-use goal_core::goal::{GoalId, MessageId, SessionId};
-use goal_core::judge::AuditOutcome;
+use goal_core::goal::{GoalId, MessageId, ModelRef, SessionId};
+use goal_core::judge::{AuditFailure, AuditOutcome};
 use goal_core::limits::Limits;
 use goal_core::message::{ErrorKind, Message};
 use goal_core::notice::NoticeCode;
@@ -60,12 +60,12 @@ pub struct SessionRead {
     pub updated: Wall,
 }
 
-/// The mark that an audit session carries.
+/// The mark that an audit session carries, and one that condenses an objective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditMark {
     /// The engine that made it.
     pub owner: String,
-    /// The goal it judges.
+    /// The goal it is about.
     pub goal: GoalId,
     /// When it is a left-over at the latest.
     pub until: Wall,
@@ -218,9 +218,41 @@ pub struct AuditJob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditorModel {
     /// The model.
-    pub model: goal_core::goal::ModelRef,
+    pub model: ModelRef,
     /// `settings`, `config`, `family-scan` or `session-model` (§3.1).
     pub source: &'static str,
+}
+
+/// What the auditor's model is to condense (O10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DistillJob {
+    /// The session whose goal it is for.
+    pub session: SessionId,
+    /// Its folder.
+    pub directory: String,
+    /// The goal it is for; a new one need not be written yet.
+    pub goal: GoalId,
+    /// The whole objective.
+    pub objective: String,
+    /// Who speaks in the session: its provider condenses, as it audits (R63); `None`: nobody did
+    /// yet.
+    pub voice: Option<Voice>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// What a distillation came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Distillation {
+    /// The model's reply as it is: it may be empty or too long.
+    Said {
+        /// The reply.
+        text: String,
+        /// Who replied.
+        model: ModelRef,
+    },
+    /// There is no reply that can be used.
+    Failed(AuditFailure),
 }
 
 /// The independent auditor.
@@ -229,6 +261,10 @@ pub trait Auditor: Send + Sync {
     /// Audits. Ends within the audit's deadline, or soon after `cancel`; however it ends, the audit
     /// session is stopped and deleted (X4). A cancelled audit's outcome is not looked at.
     async fn audit(&self, job: AuditJob, cancel: CancellationToken) -> AuditOutcome;
+    /// Condenses an objective, on the model that would audit it. Ends within the job's time, and
+    /// may be dropped at any await; however it ends, its session is stopped and deleted as an
+    /// audit's.
+    async fn distill(&self, job: DistillJob) -> Distillation;
     /// Which model an audit of a session that speaks with `voice` would use; asks no model.
     /// `Ok(None)`: there is none.
     async fn resolve(

@@ -13,8 +13,11 @@
 
 mod cycle;
 mod heard;
+mod late;
 
 pub(crate) use self::cycle::name_of;
+
+use self::late::{Late, Wire};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +27,6 @@ use futures_util::future::BoxFuture;
 use goal_core::goal::{Goal, MessageId, SessionId, Status};
 use goal_core::judge::AuditOutcome;
 use goal_core::memory::Memory;
-use goal_core::snapshot::Snapshot;
 use goal_core::time::{Mono, Wall};
 use goal_core::watch::Watch;
 use tokio::sync::{mpsc, oneshot};
@@ -44,7 +46,8 @@ use crate::view::GoalView;
 /// Messages an actor may be behind; whoever sends waits, and an actor never blocks for long.
 pub(crate) const INBOX_MAX: usize = 256;
 
-/// An actor without an active goal ends after this long; the next event about its goal makes one.
+/// An actor without an active goal ends after this long, if no prompt of ours may still arrive; the
+/// next event about its goal makes one.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// Own writes whose echoes are recognised.
@@ -82,13 +85,13 @@ pub(crate) enum Intent {
     /// Go on, perhaps with another budget.
     Resume(Option<Option<u64>>, Reply<command::Resumed>),
     /// Another objective or budget.
-    Edit(command::EditRequest, Reply<command::Edited>),
+    Edit(Box<command::ReadyEdit>, Reply<command::Edited>),
     /// Mark it complete.
     Complete(Reply<command::Completed>),
     /// Take it out.
     Clear(Reply<command::Cleared>),
     /// Start one.
-    Start(command::StartRequest, Reply<command::Started>),
+    Start(Box<command::ReadyStart>, Reply<command::Started>),
 }
 
 /// Where an answer goes; whoever asked may be gone.
@@ -106,19 +109,17 @@ impl Intent {
                 let result = command::resume(ports, id, budget).await;
                 answer(reply, result, |resumed| &resumed.view)
             }
-            Self::Edit(request, reply) => {
-                answer(reply, command::edit(ports, request).await, |edited| {
-                    &edited.view
-                })
+            Self::Edit(ready, reply) => {
+                let result = command::edit_prepared(ports, *ready).await;
+                answer(reply, result, |edited| &edited.view)
             }
             Self::Complete(reply) => {
                 let result = command::complete(ports, id).await;
                 answer(reply, result, |completed| &completed.view)
             }
-            Self::Start(request, reply) => {
-                answer(reply, command::start(ports, request).await, |started| {
-                    &started.view
-                })
+            Self::Start(ready, reply) => {
+                let result = command::start_prepared(ports, *ready).await;
+                answer(reply, result, |started| &started.view)
             }
             Self::Clear(reply) => {
                 // The goal is gone: the echo of that write says so.
@@ -182,16 +183,21 @@ pub(crate) struct Actor {
     own_writes: VecDeque<Wall>,
     /// Messages seen in events.
     seen: VecDeque<MessageId>,
-    /// The objective of the latest continuation.
-    announced: Option<String>,
+    /// Prompts of ours, to stop their turns once the goal is not active (X8).
+    wire: Wire,
     /// What the session was last heard to do.
     presence: Option<Presence>,
     /// The turn that a stop of somebody else ended, until it is known whether the server reloaded.
     stopped_at: Option<Mono>,
     /// Somebody stopped the turn while a step acted: the goal is paused right after it.
     stop_after_acting: bool,
-    /// The goal is marked complete while a prompt may be on the wire: its turn is stopped (X8).
-    abort_after_asked: bool,
+    /// The server reloaded while a step acted: the pause of the stop is undone right after it.
+    undo_after_acting: bool,
+    /// A prompt of ours showed up, or may, while a step acted: if the goal is not active once
+    /// nothing does, its turn is stopped (X8).
+    abort_due: bool,
+    /// The stream came up while the goal was not active: prompts of ours are looked for (X8).
+    look_due: bool,
     /// Another client resumed the goal: what it goes over is recorded once nothing acts.
     resume_seen: bool,
     /// The decision and reason journaled last: a repeated wait is not written down again.
@@ -220,13 +226,14 @@ enum Done {
     /// A decision was carried out.
     Acted {
         acted: Box<Acted>,
-        snapshot: Option<Box<Snapshot>>,
         decision: &'static str,
     },
     /// A request of the user was carried out; the goal as it then is.
     Asked(Option<Box<Goal>>),
     /// Whatever ran in the session was stopped.
     Aborted,
+    /// Prompts of ours were looked for.
+    Looked(Late),
 }
 
 /// What the loop woke up for.
@@ -257,11 +264,13 @@ impl Actor {
             planned: Vec::new(),
             own_writes: VecDeque::new(),
             seen: VecDeque::new(),
-            announced: None,
+            wire: Wire::default(),
             presence: None,
             stopped_at: None,
             stop_after_acting: false,
-            abort_after_asked: false,
+            undo_after_acting: false,
+            abort_due: false,
+            look_due: false,
             resume_seen: false,
             journaled: None,
             gone: false,
@@ -287,6 +296,7 @@ impl Actor {
                 break;
             }
             self.next_intent();
+            self.next_look();
         }
         inbox.close();
         // Requests that arrived while it ended are answered, not dropped in silence.
@@ -303,6 +313,7 @@ impl Actor {
         let deadline = self.watch.deadline().filter(|_| idle);
         let at = deadline.map(|deadline| self.shared.instant(deadline));
         let lingers = idle && deadline.is_none() && !self.is_active();
+        let linger = self.wire.open_for(self.now()).max(LINGER);
         let shared = Arc::clone(&self.shared);
         tokio::select! {
             biased;
@@ -310,7 +321,7 @@ impl Actor {
             msg = inbox.recv() => Woken::Msg(msg),
             woken = self.work.next() => woken,
             () = sleep_until(at), if at.is_some() => Woken::Deadline,
-            () = tokio::time::sleep(LINGER), if lingers => Woken::Linger,
+            () = tokio::time::sleep(linger), if lingers => Woken::Linger,
         }
     }
 
@@ -353,6 +364,30 @@ impl Actor {
         let id = self.id.clone();
         self.work = Work::Acting(Box::pin(async move {
             Done::Asked(intent.carry_out(&shared.ports, &id).await)
+        }));
+    }
+
+    /// Looks for prompts of ours in a session whose goal is not active, once nothing acts (X8).
+    fn next_look(&mut self) {
+        if !self.look_due || !matches!(self.work, Work::Idle) {
+            return;
+        }
+        self.look_due = false;
+        if self.is_active() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        let read = Arc::clone(&self.read);
+        let known = self.wire.messages();
+        self.work = Work::Acting(Box::pin(async move {
+            let found = late::look(&shared.ports, &read, &known).await;
+            Done::Looked(found.unwrap_or_else(|error| {
+                tracing::warn!(
+                    error = error.message,
+                    "late prompts could not be looked for"
+                );
+                Late::default()
+            }))
         }));
     }
 

@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::files;
+use crate::{blocking, files};
 
 /// The version of the file's layout that this program writes. A file without one is of this.
 pub const SETTINGS_VERSION: u64 = 1;
@@ -268,21 +268,21 @@ impl SettingsFile {
     pub async fn read(&self) -> Reading {
         let shared = Arc::clone(&self.shared);
         // The program is ending if this fails: no file is read any more.
-        tokio::task::spawn_blocking(move || shared.read())
+        blocking::run(move || shared.read())
             .await
-            .unwrap_or_else(|_| self.shared.without_files())
+            .unwrap_or_else(|| self.shared.without_files())
     }
 
     /// What is wrong with the file at this moment, in words: it cannot be read, or a newer version
     /// of this program wrote it. `None` if nothing is, or if there is no file.
     pub async fn complaint(&self) -> Option<String> {
         let shared = Arc::clone(&self.shared);
-        let complaint = tokio::task::spawn_blocking(move || match load(&shared.path) {
+        let complaint = blocking::run(move || match load(&shared.path) {
             Ok((_, object)) => object.check_version().err().map(|error| error.to_string()),
             Err(Unreadable::Missing) => None,
             Err(unreadable) => Some(unreadable.to_string()),
         });
-        complaint.await.ok().flatten()
+        complaint.await.flatten()
     }
 
     /// Sets each key of `changes` to its value; `null` takes the key back to its default. All of
@@ -300,7 +300,7 @@ impl SettingsFile {
         changes: serde_json::Map<String, Value>,
     ) -> Result<Settings, SettingsError> {
         let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || shared.update(&changes))
+        blocking::run(move || shared.update(&changes))
             .await
             .unwrap_or(Err(SettingsError::Ending))
     }

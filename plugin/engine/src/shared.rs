@@ -1,12 +1,12 @@
 //! What the supervisor and the actors share: the ports, what is known of all sessions, the views.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use goal_core::goal::{Goal, GoalId, SessionId};
 use goal_core::inherit::{self, Carrier};
 use goal_core::time::{Mono, Wall, millis};
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -23,6 +23,10 @@ const UPDATES_MAX: usize = 1_024;
 /// Sub-agents whose parents are remembered; the oldest are forgotten first and found by a read.
 const PARENTS_MAX: usize = 10_000;
 
+/// Cycles that read, audit or act at once. After a start every goal may be due at the same moment:
+/// each cycle holds a session's messages and a connection, and each audit asks the same provider.
+const CYCLES_MAX: usize = 32;
+
 /// Shared by all tasks of one engine.
 pub(crate) struct Shared {
     pub(crate) ports: Ports,
@@ -32,6 +36,8 @@ pub(crate) struct Shared {
     updates: broadcast::Sender<Update>,
     /// The first listener's: it hears everything from the start, however late it asks.
     first: Mutex<Option<broadcast::Receiver<Update>>>,
+    /// One permit for each cycle that may be under way; given in the order they are asked for.
+    pub(crate) slots: Arc<Semaphore>,
     /// Cancelled once: everything ends.
     pub(crate) shutdown: CancellationToken,
     /// Every task of the engine.
@@ -82,6 +88,7 @@ impl Shared {
             known: Mutex::default(),
             updates,
             first: Mutex::new(Some(first)),
+            slots: Arc::new(Semaphore::new(CYCLES_MAX)),
             shutdown: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }

@@ -20,6 +20,8 @@ use goal_core::goal::{GoalId, SessionId};
 use goal_core::time::Wall;
 use rusqlite::{Connection, ErrorCode};
 
+use crate::blocking;
+
 pub use self::decisions::{
     DECISIONS_MAX, DECISIONS_PER_SESSION_MAX, DETAIL_BYTES_MAX, DecisionRecord, StoredDecision,
 };
@@ -162,6 +164,14 @@ impl Store {
     #[must_use]
     pub fn in_memory(why: &str) -> Self {
         let (connection, health) = open::in_memory(why.to_owned());
+        Self::with(connection, health)
+    }
+
+    /// The same, shared by all connections of this process to
+    /// `file:NAME?mode=memory&cache=shared`, for whoever wants to stand in its way.
+    #[must_use]
+    pub fn in_shared_memory(name: &str, why: &str) -> Self {
+        let (connection, health) = open::in_shared_memory(name, why.to_owned());
         Self::with(connection, health)
     }
 
@@ -353,7 +363,7 @@ impl Store {
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || shared.run(work))
+        blocking::run(move || shared.run(work))
             .await
             .unwrap_or(Err(StoreError::Ending))
     }

@@ -194,8 +194,10 @@ pub(crate) fn overwritten(
         if carries(read, &written.goal, ports) {
             break;
         }
-        // What was heard up to our read is older than it, and lost nothing.
-        foreign = (read.metadata != written.base.metadata).then_some(read);
+        // What was heard up to our read is older than it, and lost nothing; so is what stood there
+        // before, although the event of what we read was lost.
+        let newer = read.updated >= written.base.updated;
+        foreign = (newer && read.metadata != written.base.metadata).then_some(read);
     }
     match foreign {
         None => Overwritten::Nothing,

@@ -11,8 +11,9 @@ use goal_core::goal::{Goal, SessionId};
 use goal_core::message::Message;
 use goal_core::snapshot::{Activity, Gate, Reading};
 use goal_core::timeline::Timeline;
+use tokio::sync::OwnedSemaphorePermit;
 
-use crate::ports::{CallError, CallErrorKind, Ports, Presence, SessionRead};
+use crate::ports::{CallError, CallErrorKind, OpenRequest, Ports, Presence, SessionRead};
 use crate::stored::goal_of;
 
 /// Sub-agents looked at for one session; more than any real run has at once.
@@ -34,6 +35,8 @@ pub(crate) enum Observed {
         reading: Box<Reading>,
         /// The session.
         session: Box<SessionRead>,
+        /// The permit under which it was read; kept for as long as what was read.
+        slot: Option<Slot>,
     },
     /// A read failed: unknown is not empty (R26).
     Failed {
@@ -42,6 +45,25 @@ pub(crate) enum Observed {
         /// Why, for people.
         message: String,
     },
+}
+
+/// A cycle's permit to be under way; given back when it is dropped.
+pub(crate) type Slot = OwnedSemaphorePermit;
+
+impl Observed {
+    /// Has the permit last as long as what was read under it.
+    pub(crate) fn under(self, permit: Option<Slot>) -> Self {
+        match self {
+            Self::Whole {
+                reading, session, ..
+            } => Self::Whole {
+                reading,
+                session,
+                slot: permit,
+            },
+            Self::Gate { .. } | Self::Failed { .. } => self,
+        }
+    }
 }
 
 /// Whether a goal only came along with a copy of its session (X11); asked of whoever knows all
@@ -112,6 +134,7 @@ async fn read_all(
     Ok(Observed::Whole {
         reading: Box::new(reading),
         session: Box::new(session),
+        slot: None,
     })
 }
 
@@ -176,34 +199,21 @@ async fn open_request(
     session: &SessionRead,
     statuses: &BTreeMap<SessionId, Presence>,
 ) -> Result<Option<Activity>, Failed> {
-    let open = ports
-        .sessions
-        .requests(&session.directory)
-        .await
-        .map_err(of(Unknown::Requests))?;
+    let open = live_requests(ports, session, statuses).await?;
     let asked = open
         .into_iter()
-        .find(|open| open.session == session.facts.id && statuses.contains_key(&open.session));
+        .find(|open| open.session == session.facts.id);
     Ok(asked.map(|open| Activity::WaitingForYou(open.request)))
 }
 
-/// The request that a busy session or one of its sub-agents waits for; requests of sessions that
-/// are not busy are left-overs (X15).
+/// The request that a busy session or one of its sub-agents waits for (X15).
 async fn asked_by_family(
     ports: &Ports,
     session: &SessionRead,
     statuses: &BTreeMap<SessionId, Presence>,
 ) -> Result<Option<Activity>, Failed> {
-    let open = ports
-        .sessions
-        .requests(&session.directory)
-        .await
-        .map_err(of(Unknown::Requests))?;
-    let mut live = open
-        .into_iter()
-        .filter(|open| statuses.contains_key(&open.session))
-        .peekable();
-    if live.peek().is_none() {
+    let open = live_requests(ports, session, statuses).await?;
+    if open.is_empty() {
         return Ok(None);
     }
     let mut family: BTreeSet<SessionId> = descendants(ports, session)
@@ -213,8 +223,24 @@ async fn asked_by_family(
         .map(|child| child.facts.id)
         .collect();
     family.insert(session.facts.id.clone());
-    let asked = live.find(|open| family.contains(&open.session));
+    let asked = open.into_iter().find(|open| family.contains(&open.session));
     Ok(asked.map(|open| Activity::WaitingForYou(open.request)))
+}
+
+/// The open requests of a session's folder; those of sessions that are not busy are left-overs
+/// (X15).
+async fn live_requests(
+    ports: &Ports,
+    session: &SessionRead,
+    statuses: &BTreeMap<SessionId, Presence>,
+) -> Result<Vec<OpenRequest>, Failed> {
+    let mut open = ports
+        .sessions
+        .requests(&session.directory)
+        .await
+        .map_err(of(Unknown::Requests))?;
+    open.retain(|open| statuses.contains_key(&open.session));
+    Ok(open)
 }
 
 /// Every sub-agent below a session, audits left out.
@@ -247,7 +273,7 @@ async fn read_messages(
     let timeline = read_timeline(ports, session, &goal)
         .await
         .map_err(of(Unknown::Messages))?;
-    let first_message_exists = match &goal.first_message {
+    let first_message_exists = match goal.awaited_prompt() {
         Some(first) if timeline.get(first).is_none() => ports
             .sessions
             .message_exists(&session.facts.id, &session.directory, first)

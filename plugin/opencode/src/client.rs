@@ -24,8 +24,9 @@ use crate::wire::{
 /// Longest answer that is read, in bytes. Forty messages with large tool outputs stay far below.
 pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The oldest version that keeps session metadata, as major and minor number.
-pub const VERSION_MIN: (u64, u64) = (1, 15);
+/// The oldest version that is known to keep session metadata: 1.15.4 takes it with a 200 and
+/// forgets it, 1.15.13 keeps it.
+pub const VERSION_MIN: [u64; 3] = [1, 15, 13];
 
 /// Longest try of [`Client::connect`]: a server that is starting may accept a connection and never
 /// answer on it, while the next connection is answered within milliseconds.
@@ -159,9 +160,9 @@ impl Client {
     /// Waits until the server is healthy, trying again and again for at most `within`.
     ///
     /// # Errors
-    /// At once: [`Kind::Unauthorized`], [`Kind::NotOpenCode`], [`Kind::TooOld`] (before 1.15, which
-    /// has no session metadata), or another refusal. After `within`: the failure of the last try,
-    /// [`Kind::Unreachable`], [`Kind::Timeout`] or [`Kind::Server`].
+    /// At once: [`Kind::Unauthorized`], [`Kind::NotOpenCode`], [`Kind::TooOld`] (before
+    /// [`VERSION_MIN`], which has no session metadata), or another refusal. After `within`: the
+    /// failure of the last try, [`Kind::Unreachable`], [`Kind::Timeout`] or [`Kind::Server`].
     pub async fn connect(&self, within: Duration) -> Result<Health, Error> {
         self.probe(within, /*waits*/ true).await
     }
@@ -774,26 +775,37 @@ fn read_message(raw: &RawValue) -> Option<Message> {
     (!message.info.id.is_empty()).then_some(message)
 }
 
-fn check_version(health: Health) -> Result<Health, Error> {
-    let mut numbers = health.version.split(['.', '-', '+']).map(str::parse::<u64>);
+/// Whether a server of this version is older than [`VERSION_MIN`]. What is no release is a build of
+/// somebody's own: from a working copy it calls itself 0.0.0-something and is newer than any.
+pub fn is_too_old(version: &str) -> bool {
+    let mut numbers = version.split(['.', '-', '+']).map(str::parse::<u64>);
     let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
-        return Ok(health);
+        return false;
     };
-    // A build from a working copy calls itself 0.0.0-something and is newer than any release.
-    let is_release = (major, minor) != (0, 0);
-    if is_release && (major, minor) < VERSION_MIN {
-        let message = format!(
-            "the OpenCode server is version {}, but session metadata needs {}.{} or newer",
-            health.version, VERSION_MIN.0, VERSION_MIN.1
-        );
-        return Err(Error::without_effect(
-            Kind::TooOld {
-                version: health.version,
-            },
-            message,
-        ));
+    let patch = numbers.next().and_then(Result::ok).unwrap_or(0);
+    (major, minor) != (0, 0) && [major, minor, patch] < VERSION_MIN
+}
+
+/// [`VERSION_MIN`] as a server writes it.
+pub fn version_min() -> String {
+    VERSION_MIN.map(|number| number.to_string()).join(".")
+}
+
+fn check_version(health: Health) -> Result<Health, Error> {
+    if !is_too_old(&health.version) {
+        return Ok(health);
     }
-    Ok(health)
+    let message = format!(
+        "the OpenCode server is version {}, but session metadata needs {} or newer",
+        health.version,
+        version_min()
+    );
+    Err(Error::without_effect(
+        Kind::TooOld {
+            version: health.version,
+        },
+        message,
+    ))
 }
 
 /// The error for a 4xx or 5xx answer. OpenCode's routes differ in how they name what went wrong.

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::client::{Client, Link};
-use crate::envelope::{Envelope, Event, Parsed, parse_frame};
+use crate::envelope::{Envelope, Event, Parsed, is_wanted, parse_frame};
 use crate::error::{Error, Kind};
 use crate::sse::{Decoder, FRAME_BYTES_MAX, Frame};
 
@@ -201,7 +201,7 @@ impl EventStream {
                 response,
                 greet_until,
             } => {
-                let decoder = Decoder::new(self.options.frame_bytes_max);
+                let decoder = Decoder::wanting(self.options.frame_bytes_max, is_wanted);
                 self.state = State::Open(Open::new(response, decoder, greet_until));
                 None
             }
@@ -398,12 +398,13 @@ fn is_greeting(frame: &Frame) -> bool {
                 ..
             })
         ),
-        Frame::Oversize { .. } => false,
+        Frame::Oversize { .. } | Frame::Unwanted => false,
     }
 }
 
 fn read_frame(frame: &Frame) -> Option<StreamItem> {
     match frame {
+        Frame::Unwanted => None,
         Frame::Oversize { bytes } => {
             tracing::warn!(bytes, "an event longer than the bound was dropped");
             Some(StreamItem::Skipped { bytes: *bytes })

@@ -43,7 +43,8 @@ mod error;
 
 pub use child_log::{LOG_BYTES_MAX, LOG_FILES_KEPT};
 pub use client::{
-    BODY_BYTES_MAX, Client, Timeouts, VERSION_MIN, check_message_id, check_session_id,
+    BODY_BYTES_MAX, Client, Timeouts, VERSION_MIN, check_message_id, check_session_id, is_too_old,
+    version_min,
 };
 pub use config::{ConfigError, merge_config};
 pub use discover::usual_folders;

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
+
 use crate::fields::Lossy;
 
 /// Largest frame that is kept, in bytes. A session's record with its metadata comes in one frame.
@@ -20,7 +22,16 @@ pub enum Frame {
         /// Its length in bytes, line ends left out.
         bytes: u64,
     },
+    /// An event of a type that nobody wants; its content was never kept.
+    Unwanted,
 }
+
+/// How much of an event is looked at before it is kept: OpenCode's events tell their type within
+/// the first 200 bytes, unless the folder's path is very long.
+const HEAD_BYTES_MAX: usize = 1_024;
+
+/// What is looked at of an event must hold this much; below it, keeping is as cheap as looking.
+const HEAD_BYTES_MIN: usize = 256;
 
 /// Cuts a stream of server-sent events into frames, wherever the network cuts the bytes.
 ///
@@ -29,6 +40,10 @@ pub enum Frame {
 #[derive(Debug)]
 pub struct Decoder {
     bytes_max: usize,
+    /// Which types of events are kept.
+    is_wanted: fn(&str) -> bool,
+    /// The frame being read is of a type that nobody wants: it is passed over.
+    passing: bool,
     /// The line being read.
     line: Vec<u8>,
     /// The `data` lines of the frame being read, joined.
@@ -46,8 +61,17 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder that keeps frames of at most `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> Self {
+        Self::wanting(bytes_max, |_| true)
+    }
+
+    /// A decoder that passes over long events as soon as it sees that their type is not wanted.
+    /// Short ones, and those that tell their type late or outside of `payload`, are kept all the
+    /// same.
+    pub fn wanting(bytes_max: usize, is_wanted: fn(&str) -> bool) -> Self {
         Self {
             bytes_max,
+            is_wanted,
+            passing: false,
             line: Vec::new(),
             data: Vec::new(),
             has_data: false,
@@ -65,7 +89,8 @@ impl Decoder {
                 bytes = &bytes[1..];
                 continue;
             }
-            let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            self.look_at_head(bytes);
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
                 self.extend_line(bytes);
                 break;
             };
@@ -77,8 +102,38 @@ impl Decoder {
         frames
     }
 
+    /// At the begin of a frame: decides by its type whether it is passed over.
+    fn look_at_head(&mut self, bytes: &[u8]) {
+        let at_begin = !self.line_started && !self.has_data && !self.passing;
+        if !at_begin || self.oversize.is_some() {
+            return;
+        }
+        let head = &bytes[..bytes.len().min(HEAD_BYTES_MAX)];
+        let head = match memchr2(b'\n', b'\r', head) {
+            Some(end) => &head[..end],
+            None => head,
+        };
+        if head.len() < HEAD_BYTES_MIN {
+            return;
+        }
+        let Some(text) = head.strip_prefix(b"data:") else {
+            return;
+        };
+        // It may end inside a character.
+        let text = match std::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        self.passing = peek(text)
+            .in_payload
+            .is_some_and(|kind| !(self.is_wanted)(&kind));
+    }
+
     fn extend_line(&mut self, bytes: &[u8]) {
         self.line_started |= !bytes.is_empty();
+        if self.passing {
+            return;
+        }
         if let Some(length) = &mut self.oversize {
             *length = length.saturating_add(bytes.len() as u64);
             return;
@@ -97,6 +152,9 @@ impl Decoder {
         if !std::mem::take(&mut self.line_started) {
             return self.end_frame();
         }
+        if self.passing {
+            return None;
+        }
         let line = std::mem::take(&mut self.line);
         let value = match line.strip_prefix(b"data:") {
             Some(value) => value.strip_prefix(b" ").unwrap_or(value),
@@ -113,6 +171,9 @@ impl Decoder {
     }
 
     fn end_frame(&mut self) -> Option<Frame> {
+        if std::mem::take(&mut self.passing) {
+            return Some(Frame::Unwanted);
+        }
         let has_data = std::mem::take(&mut self.has_data);
         let data = std::mem::take(&mut self.data);
         if let Some(bytes) = self.oversize.take() {
@@ -130,21 +191,38 @@ impl Decoder {
 /// `"type"` deeper inside or within a string never counts. `None` if there is none, and for text
 /// that breaks off before it. Text that is no JSON gives some answer and no panic.
 pub fn peek_type(frame: &str) -> Option<Cow<'_, str>> {
+    let types = peek(frame);
+    types.in_payload.or(types.outside)
+}
+
+/// The types that a frame tells.
+#[derive(Default)]
+struct Types<'a> {
+    /// The string `payload.type`; whatever follows it, it is the event's.
+    in_payload: Option<Cow<'a, str>>,
+    /// The string `type`, found before `payload` told another.
+    outside: Option<Cow<'a, str>>,
+}
+
+fn peek(frame: &str) -> Types<'_> {
     let mut scan = Scan { text: frame, at: 0 };
-    let mut flat = None;
-    scan.enter(b'{')?;
+    let mut types = Types::default();
+    if scan.enter(b'{').is_none() {
+        return types;
+    }
     while let Some(key) = scan.key() {
         match (key.as_ref(), scan.here()) {
             ("payload", Some(b'{')) => {
-                if let Some(found) = scan.type_of_object() {
-                    return Some(found);
+                types.in_payload = scan.type_of_object();
+                if types.in_payload.is_some() {
+                    break;
                 }
             }
-            ("type", Some(b'"')) => flat = scan.string(),
+            ("type", Some(b'"')) => types.outside = scan.string(),
             _ => scan.skip_value(),
         }
     }
-    flat
+    types
 }
 
 /// A place in a JSON text. Follows structure, does not validate.

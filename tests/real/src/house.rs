@@ -8,7 +8,7 @@ use testkit::model::ScriptedModel;
 use testkit::openchamber::Output;
 use testkit::{Error, OpenCode, OpenCodeOptions, Openchamber, Serve};
 
-use crate::Stream;
+use crate::{Stream, Version};
 
 /// How long anything on the real server may take before a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -194,6 +194,14 @@ impl House {
         let mut children = children.as_array().cloned().unwrap_or_default();
         children.retain(|child| child.pointer(mark).is_some());
         Ok(children)
+    }
+
+    /// The server's version, for what differs between versions.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub async fn version(&self) -> Result<Version, Error> {
+        Version::of(&self.server).await
     }
 
     /// The server's events from now on.

@@ -6,9 +6,11 @@
 mod house;
 mod proxy;
 mod stream;
+mod version;
 
 pub use house::{
     House, PATIENCE, Setup, continued, events_of, in_phase, looked_again, notices, ready, settled,
 };
 pub use proxy::{Kind, Proxy, Way};
 pub use stream::Stream;
+pub use version::Version;

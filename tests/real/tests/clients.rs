@@ -95,6 +95,45 @@ async fn a_rewound_session_is_left_alone_until_the_user_writes() {
 }
 
 #[tokio::test]
+async fn a_first_prompt_that_is_rewound_and_written_anew_is_gone_on_with() {
+    let model = ScriptedModel::builder()
+        .turn([Step::say(MORE)])
+        .audit_gate("judging")
+        .audit_verdict("continue", "half done")
+        .turn([Step::say(DONE)])
+        .audit_verdict("complete", "done")
+        .start()
+        .unwrap();
+    let house = House::build(model, Setup::default()).await.unwrap();
+    let mut serve = house
+        .serve_with(&[("--recheck-max-ms", "2000")])
+        .await
+        .unwrap();
+    house.begin("Write a poem").await.unwrap();
+    house.model.reached("judging", PATIENCE).await.unwrap();
+    let messages = house.server.messages(&house.session).await.unwrap();
+    let first = &messages[0]["info"]["id"];
+    assert_eq!(house.stored().await.unwrap()["firstMessageID"], *first);
+
+    house
+        .post("revert", &json!({ "messageID": first }))
+        .await
+        .unwrap();
+    house.model.release("judging");
+    in_phase(&mut serve, "rewound", "rewound").await.unwrap();
+    house
+        .server
+        .prompt(&house.session, "Write a poem that rhymes")
+        .await
+        .unwrap();
+
+    completes(&house, &mut serve).await;
+    assert_eq!(continued(&serve), Vec::<String>::new());
+    let prompts = house.prompts().await.unwrap();
+    assert_eq!(prompts, ["Write a poem that rhymes"]);
+}
+
+#[tokio::test]
 async fn a_rewound_session_goes_on_with_a_resume() {
     let (house, mut serve) = rewound().await;
 

@@ -9,6 +9,7 @@
 //! its own, by which it and all it started are found and ended when the scratch folder goes away.
 
 mod error;
+pub mod fake;
 pub mod model;
 pub mod notifyd;
 pub mod openchamber;

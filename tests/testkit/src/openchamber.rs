@@ -61,7 +61,8 @@ pub struct Output {
     pub errors: String,
 }
 
-/// A running `openchamber goal serve --json`. Dropping it ends it with its process group.
+/// A running `openchamber … --json`, mostly `goal serve`. Dropping it ends it with its process
+/// group.
 #[derive(Debug)]
 pub struct Serve {
     child: Child,
@@ -150,12 +151,21 @@ impl Openchamber {
         })
     }
 
-    /// Starts `openchamber goal serve --json <arguments>`. Needs a tokio runtime.
+    /// Starts `openchamber goal serve <arguments> --json`. Needs a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Io`] if it does not start.
     pub fn serve(&self, arguments: &[&str]) -> Result<Serve, Error> {
-        let arguments = [&["goal", "serve", "--json"], arguments].concat();
+        self.start(&[&["goal", "serve"], arguments].concat())
+    }
+
+    /// Starts `openchamber <arguments> --json`, a verb that is to be stopped before its end. Needs
+    /// a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it does not start.
+    pub fn start(&self, arguments: &[&str]) -> Result<Serve, Error> {
+        let arguments = [arguments, &["--json"]].concat();
         let mut child = self.spawn(&arguments, Stdio::null())?;
         let heard = Arc::new(Watched::new(Heard::default()));
         if let Some(stdout) = child.stdout.take() {

@@ -30,6 +30,11 @@ impl<T> Watched<T> {
         result
     }
 
+    /// Rings after every change from here on.
+    pub(crate) fn bell(&self) -> watch::Receiver<()> {
+        self.bell.subscribe()
+    }
+
     /// Waits until `look` gives a value; `look` sees the state now and after every change.
     pub(crate) async fn until<R>(&self, mut look: impl FnMut(&mut T) -> Option<R>) -> R {
         // Subscribed before the first look: a change in between still rings.

@@ -71,7 +71,7 @@ async fn serve_gives_out_events_in_order_and_reports_an_early_end() {
         .next_event(|event| event["event"] == "ready", DEADLINE)
         .await
         .unwrap();
-    assert_eq!(ready["args"], "goal serve --json --turns-max 3");
+    assert_eq!(ready["args"], "goal serve --turns-max 3 --json");
     let phase = serve
         .next_event(|event| event["event"] == "phase", DEADLINE)
         .await

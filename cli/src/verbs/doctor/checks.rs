@@ -7,7 +7,7 @@ use goal_engine::host::CommandConnection;
 use goal_engine::paths::DataDir;
 use goal_engine::settings::{Reading, Source};
 use goal_engine::store::Health;
-use opencode_client::{FoundBy, VERSION_MIN};
+use opencode_client::{FoundBy, is_too_old, version_min};
 use serde_json::json;
 
 use super::{Check, Program, State};
@@ -106,19 +106,13 @@ pub(super) fn program(program: &Program, has_server: bool) -> Check {
     }
 }
 
-/// Whether OpenCode is new enough. A version that is no number is a build of somebody's own.
+/// Whether OpenCode is new enough.
 pub(super) fn version(version: &str) -> Check {
     let shown = text::one_line(version);
-    let (major, minor) = VERSION_MIN;
-    let mut numbers = version.split(['.', '-', '+']).map(str::parse::<u64>);
-    let old = match (numbers.next(), numbers.next()) {
-        (Some(Ok(one)), Some(Ok(two))) => (one, two) != (0, 0) && (one, two) < VERSION_MIN,
-        _ => false,
-    };
     let facts = json!({ "version": version });
-    let least = format!("{major}.{minor}");
+    let least = version_min();
     let text = say!("doctor.version", version = shown, least = least);
-    if old {
+    if is_too_old(version) {
         return Check::new("version", State::Fail, text)
             .advice(say!("doctor.program.install"))
             .facts(facts);

@@ -18,9 +18,6 @@ use tokio_util::task::TaskTracker;
 use super::Failure;
 use crate::from_wire;
 
-/// The title of an audit session. With one, OpenCode asks no model for another.
-const TITLE: &str = "Goal audit";
-
 /// The title of a session that an audit is a child of when nobody's session is meant.
 const TRIAL_TITLE: &str = "Auditor test";
 
@@ -39,10 +36,12 @@ const CLEAN_UP_PAUSES: [Duration; 4] = [
 /// The session to be made.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// The judged session.
+    /// The session whose goal it is about.
     pub(super) parent: SessionId,
     /// Its folder.
     pub(super) directory: String,
+    /// What it is called while it exists.
+    pub(super) title: &'static str,
     /// The mark; holds `attempt`.
     pub(super) metadata: Box<RawValue>,
     /// Random text by which the session is found if its id never arrives.
@@ -121,7 +120,7 @@ impl Cleaner {
     async fn make(&self, order: Order) -> Result<Child, Error> {
         let session = NewSession {
             parent_id: Some(order.parent.as_str().to_owned()),
-            title: Some(TITLE.to_owned()),
+            title: Some(order.title.to_owned()),
             metadata: Some(order.metadata.clone()),
             permission: vec![PermissionRule::deny_all()],
             ..NewSession::default()

@@ -6,13 +6,16 @@ use goal_core::change::{self, Change, NewGoal, StoredObjective};
 use goal_core::continuation;
 use goal_core::decision::PauseCause;
 use goal_core::evidence::Voice;
-use goal_core::goal::{Goal, MessageId, ResumedOver, SessionId, Status};
-use goal_core::objective::{self, Fitting};
+use goal_core::goal::{Goal, GoalId, MessageId, ResumedOver, SessionId, Status};
 use goal_core::prompt;
 use goal_core::tail::Tail;
+use goal_core::time::Wall;
 use goal_core::timeline::Timeline;
 
-use super::{call_error, check_budget, corrupt, look, own_goal, read_session, write_error};
+use super::fit::{self, AuditorCopy, Fitted, Standing};
+use super::{
+    call_error, check_budget, corrupt, look, objective_of, own_goal, read_session, write_error,
+};
 use crate::error::{Code, Error};
 use crate::ports::{AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
 use crate::stored::Draft;
@@ -26,7 +29,7 @@ const DELIVERY_LOOKS: u32 = 20;
 pub struct StartRequest {
     /// The session.
     pub session: SessionId,
-    /// The objective, of any length; the auditor sees at most 5,000 UTF-16 units of it.
+    /// The objective, of any length; the auditor judges by at most 5,000 UTF-16 units.
     pub objective: String,
     /// Tokens it may use, if limited: 1 to 2^53 - 1.
     pub token_budget: Option<u64>,
@@ -41,8 +44,8 @@ pub struct StartRequest {
 pub struct Started {
     /// The goal.
     pub view: GoalView,
-    /// The objective is long: the auditor gets a shortened copy, the agent the whole text (O12).
-    pub shortened: bool,
+    /// What the auditor gets of the objective; a prompt that is sent holds all of it (O12).
+    pub copy: AuditorCopy,
     /// The objective stands in the metadata: the server is elsewhere, or the file could not be
     /// written (O7, X1).
     pub inline: bool,
@@ -55,43 +58,86 @@ pub struct Started {
 }
 
 /// Starts a goal in a session. A refused start changes nothing; an objective file it had replaced
-/// is put back.
+/// is put back. An objective over the limit is condensed first, which takes up to a minute and a
+/// call of the model that audits; dropping the future then leaves nothing behind.
 ///
 /// # Errors
 /// [`Code::InvalidSession`], [`Code::InvalidObjective`], [`Code::InvalidBudget`],
 /// [`Code::UnknownSession`], [`Code::UnsuitableSession`], [`Code::GoalExists`],
-/// [`Code::NoAuditor`], [`Code::CorruptMetadata`], the codes of a failed call, and
-/// [`Code::NotDelivered`]: then the goal exists and is paused.
+/// [`Code::NoAuditor`], [`Code::CorruptMetadata`], [`Code::Conflict`] if the session's goal changed
+/// while the objective was condensed, the codes of a failed call, and [`Code::NotDelivered`]: then
+/// the goal exists and is paused.
 pub async fn start(ports: &Ports, request: StartRequest) -> Result<Started, Error> {
+    let ready = prepare_start(ports, request).await?;
+    start_prepared(ports, ready).await
+}
+
+/// A start whose objective fits.
+#[derive(Debug)]
+pub(crate) struct ReadyStart {
+    request: StartRequest,
+    goal: GoalId,
+    fitted: Fitted,
+    /// What stood there before the objective was condensed, if it had to be.
+    standing: Option<Standing>,
+}
+
+/// Checks a start and fits its objective. Writes nothing and may be dropped at any await.
+pub(crate) async fn prepare_start(
+    ports: &Ports,
+    request: StartRequest,
+) -> Result<ReadyStart, Error> {
     check_budget(request.token_budget)?;
-    let text = objective::validate(&request.objective).map_err(|_| {
-        Error::new(
-            Code::InvalidObjective,
-            "The objective is empty: say what shall be reached.",
-        )
-    })?;
+    let text = objective_of(&request.objective)?;
+    let now = ports.clock.wall();
+    let goal = continuation::goal_id(&request.session, now, &ports.clock.random());
+    let (fitted, standing) = match Fitted::whole(text, ports.limits.objective_max) {
+        Some(whole) => (whole, None),
+        None => {
+            let read = read_session(ports, &request.session).await?;
+            check_suitable(&read)?;
+            let own = check_free(ports, &read, request.replace).await?;
+            let voice = fit::voice(ports, &read).await?;
+            // What would be refused in the end need not be waited for.
+            resolve_auditor(ports, &read, voice.as_ref()).await?;
+            let standing = Standing::of(ports, &read, own).await;
+            let fitted = Fitted::shortened(ports, &read, &goal, voice, text).await;
+            (fitted, Some(standing))
+        }
+    };
+    Ok(ReadyStart {
+        goal,
+        fitted,
+        standing,
+        request,
+    })
+}
+
+/// Carries a prepared start out.
+pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<Started, Error> {
+    let ReadyStart {
+        request,
+        goal,
+        fitted: Fitted { text: fitted, copy },
+        standing,
+    } = ready;
+    let text = objective_of(&request.objective)?;
     let read = read_session(ports, &request.session).await?;
     check_suitable(&read)?;
-    check_free(ports, &read, request.replace).await?;
+    let own = check_free(ports, &read, request.replace).await?;
+    if let Some(standing) = standing {
+        standing.check(ports, &read, own.as_ref()).await?;
+    }
     let scene = Scene::read(ports, &read).await?;
     let auditor = resolve_auditor(ports, &read, scene.voice.as_ref()).await?;
-    let (fitted, shortened) = match objective::fit(text, ports.limits.objective_max) {
-        Fitting::Whole(whole) => (whole, false),
-        Fitting::TooLong { .. } => (objective::excerpt(text, ports.limits.objective_max), true),
-    };
     let kept = Kept::put(ports, &read, &fitted).await;
-    let now = ports.clock.wall();
     let first_message = request
         .send
-        .then(|| continuation::first_message_id(now, &ports.clock.random()));
+        .then(|| continuation::first_message_id(scene.newest, &ports.clock.random()));
     let new = NewGoal {
-        id: continuation::goal_id(&request.session, now, &ports.clock.random()),
+        id: goal,
         session: request.session.clone(),
-        objective: if kept.inline {
-            StoredObjective::Inline(fitted)
-        } else {
-            StoredObjective::File
-        },
+        objective: kept.stored(fitted),
         token_budget: request.token_budget,
         first_message: first_message.clone(),
         over: scene.over(request.send, &read),
@@ -108,7 +154,7 @@ pub async fn start(ports: &Ports, request: StartRequest) -> Result<Started, Erro
     }
     Ok(Started {
         view: look::view_of(&read, goal),
-        shortened,
+        copy,
         inline: kept.inline,
         auditor,
         message: first_message,
@@ -133,13 +179,15 @@ fn check_suitable(read: &SessionRead) -> Result<(), Error> {
     Err(Error::new(Code::UnsuitableSession, text))
 }
 
-/// A goal that is complete, or that only came along with a fork, may be replaced unasked.
-async fn check_free(ports: &Ports, read: &SessionRead, replace: bool) -> Result<(), Error> {
-    let own = own_goal(ports, read)
-        .await?
-        .filter(|goal| goal.status != Status::Complete);
-    match own {
-        Some(goal) if !replace => Err(Error::new(
+/// The session's own goal, if it may be replaced: one that is complete, or that only came along
+/// with a fork, unasked.
+async fn check_free(
+    ports: &Ports,
+    read: &SessionRead,
+    replace: bool,
+) -> Result<Option<Goal>, Error> {
+    match own_goal(ports, read).await? {
+        Some(goal) if !replace && goal.status != Status::Complete => Err(Error::new(
             Code::GoalExists,
             format!(
                 "The session has a goal already, and it is {}. Use --replace to start another \
@@ -147,7 +195,7 @@ async fn check_free(ports: &Ports, read: &SessionRead, replace: bool) -> Result<
                 goal.status.name()
             ),
         )),
-        Some(_) | None => Ok(()),
+        own => Ok(own),
     }
 }
 
@@ -171,6 +219,8 @@ async fn resolve_auditor(
 struct Scene {
     voice: Option<Voice>,
     tail: Option<MessageId>,
+    /// The latest time in it, by the server's clock.
+    newest: Wall,
     empty: bool,
     busy: bool,
 }
@@ -186,12 +236,15 @@ impl Scene {
         let page = page.map_err(call_error)?;
         let busy = statuses.map_err(call_error)?.contains_key(id);
         let revert = read.facts.revert.as_ref();
+        let created = page.items.iter().map(|message| message.created);
+        let newest = created.fold(read.updated, Wall::max);
         let timeline = Timeline::new(page.items, revert);
         let tail = Tail::newest(&timeline).map(|message| message.id.clone());
         Ok(Self {
             voice: Voice::of(&timeline),
             empty: timeline.messages().is_empty(),
             tail,
+            newest,
             busy,
         })
     }
@@ -233,6 +286,14 @@ impl Kept {
                     before,
                 }
             }
+        }
+    }
+
+    /// The objective as the goal holds it.
+    pub(super) fn stored(&self, text: String) -> StoredObjective {
+        match self.inline {
+            true => StoredObjective::Inline(text),
+            false => StoredObjective::File,
         }
     }
 

@@ -223,6 +223,34 @@ fn words_of_finish_and_error_are_told_apart() {
 }
 
 #[test]
+fn a_filtered_reply_is_a_failure_with_or_without_an_error() {
+    let filtered = |completed, error: Option<&str>| {
+        let info = MessageInfo {
+            completed,
+            finish: Some("content-filter".to_owned()),
+            error: error.map(|message| MessageError {
+                name: "ContentFilterError".to_owned(),
+                message: message.to_owned(),
+                status: None,
+            }),
+            ..MessageInfo::default()
+        };
+        let error = answer(info).error;
+        error.map(|error| (error.kind, error.name, error.text))
+    };
+    let failure = |text: &str| {
+        let name = "ContentFilterError".to_owned();
+        Some((ErrorKind::Failure, name, text.to_owned()))
+    };
+    assert_eq!(filtered(Some(2), Some("said")), failure("said"));
+    assert_eq!(
+        filtered(Some(2), None),
+        failure("The provider's content filter blocked the reply")
+    );
+    assert_eq!(filtered(None, None), None, "it may still be told");
+}
+
+#[test]
 fn parts_become_what_the_loop_cares_about() {
     let text = |synthetic, ignored| {
         wire::Part::Text(TextPart {

@@ -15,7 +15,8 @@ use goal_core::watch::{Ended, Window};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Audit, Done, Work};
+use super::late::Late;
+use super::{Actor, Audit, Done, Intent, Work};
 use crate::act::{self, Acted, Step};
 use crate::command;
 use crate::ports::{AuditJob, SessionRead};
@@ -38,7 +39,11 @@ impl Actor {
         self.show(&Stance::of(Phase::Checking));
         self.work = Work::Thinking(Box::pin(async move {
             let inherited = |goal: &Goal, read: &SessionRead| shared.is_inherited(goal, read);
-            think::observe(&shared.ports, &id, Some(&directory), stale, &inherited).await
+            // Never closed: without an error there is a permit.
+            let slot = Arc::clone(&shared.slots).acquire_owned().await.ok();
+            let ports = &shared.ports;
+            let observed = think::observe(ports, &id, Some(&directory), stale, &inherited).await;
+            observed.under(slot)
         }));
     }
 
@@ -51,7 +56,11 @@ impl Actor {
                 }
                 self.on_gate(decision).await;
             }
-            Observed::Whole { reading, session } => {
+            Observed::Whole {
+                reading,
+                session,
+                slot,
+            } => {
                 self.refresh(Arc::new(*session));
                 let now = self.now();
                 let snapshot = Snapshot::take(*reading, &mut self.memory, now);
@@ -60,7 +69,7 @@ impl Actor {
                     snapshot,
                     session: SessionRead::clone(&self.read),
                     audited: None,
-                    announced: self.announced.clone(),
+                    _slot: slot,
                 };
                 self.conclude(decision, step).await;
             }
@@ -261,11 +270,9 @@ impl Actor {
         let shared = Arc::clone(&self.shared);
         let live = Arc::clone(&self.live);
         self.work = Work::Acting(Box::pin(async move {
-            let snapshot = Box::new(step.snapshot.clone());
             let acted = act::act(&shared.ports, &live, step, decision).await;
             Done::Acted {
                 acted: Box::new(acted),
-                snapshot: Some(snapshot),
                 decision: name,
             }
         }));
@@ -273,6 +280,7 @@ impl Actor {
 
     /// Before the prompt goes out, so that whatever is heard of it is recognised.
     fn remember_sent(&mut self, decision: &Decision, message: goal_core::goal::MessageId) {
+        self.wire.plan(&message);
         let before = self
             .memory
             .sent
@@ -311,7 +319,6 @@ impl Actor {
                 .await;
             Done::Acted {
                 acted: Box::new(acted),
-                snapshot: None,
                 decision: "pause",
             }
         }));
@@ -319,12 +326,11 @@ impl Actor {
 
     pub(super) async fn on_done(&mut self, done: Done) {
         match done {
-            Done::Acted {
-                acted,
-                snapshot,
-                decision,
-            } => {
-                self.on_acted(*acted, snapshot, decision).await;
+            Done::Acted { acted, decision } => {
+                if decision == "continue" {
+                    self.on_wire();
+                }
+                self.on_acted(*acted, decision).await;
             }
             Done::Asked(goal) => {
                 self.ended(Ended::Dropped);
@@ -332,28 +338,56 @@ impl Actor {
                     self.wrote(*goal);
                 }
                 self.show_timer();
-                if std::mem::take(&mut self.abort_after_asked) && !self.is_active() {
-                    self.abort_late();
-                }
             }
             Done::Aborted => {}
+            Done::Looked(late) => self.on_looked(late),
         }
         let stop = std::mem::take(&mut self.stop_after_acting);
+        let undo = std::mem::take(&mut self.undo_after_acting);
         if !self.is_active() {
             self.ended(Ended::Stopped);
-        } else if stop && matches!(self.work, Work::Idle) {
+        }
+        if !matches!(self.work, Work::Idle) {
+            return;
+        }
+        if undo {
+            self.undo_reload();
+        } else if !self.is_active() {
+            if self.abort_due {
+                self.abort_late();
+            }
+        } else if stop {
             self.pause_now(PauseCause::Aborted);
+        } else if self.intents.is_empty() {
+            self.abort_due = false;
         }
     }
 
-    async fn on_acted(
-        &mut self,
-        acted: Acted,
-        snapshot: Option<Box<Snapshot>>,
-        decision: &'static str,
-    ) {
+    /// A step that meant to prompt has ended. Marking the goal complete stops nothing by itself, so
+    /// the turn of a prompt that was on the wire then is to be stopped.
+    fn on_wire(&mut self) {
+        let may_arrive = self.live.may_arrive();
+        let complete = |intent: &Intent| matches!(intent, Intent::Complete(_));
+        self.abort_due |= may_arrive && self.intents.iter().any(complete);
+        let now = self.now();
+        if let Some(sent) = &self.memory.sent {
+            self.wire.settle(&sent.message, may_arrive, now);
+        }
+    }
+
+    fn on_looked(&mut self, late: Late) {
+        let now = self.now();
+        for prompt in late.prompts {
+            self.wire.found(&prompt, now);
+        }
+        if late.running && !self.is_active() {
+            self.abort_late();
+        }
+    }
+
+    async fn on_acted(&mut self, acted: Acted, decision: &'static str) {
         match acted {
-            Acted::Prompted { goal } => self.prompted(goal, snapshot),
+            Acted::Prompted { goal } => self.prompted(goal),
             Acted::Unconfirmed { goal } => self.unconfirmed(goal).await,
             Acted::Stopped { goal, notice } => {
                 self.ended(Ended::Stopped);
@@ -389,13 +423,12 @@ impl Actor {
         }
     }
 
-    fn prompted(&mut self, goal: Goal, snapshot: Option<Box<Snapshot>>) {
+    fn prompted(&mut self, goal: Goal) {
         let now = self.now();
         self.memory.continued_at = Some(now);
         self.memory.unconfirmed = 0;
         self.memory.retry_stopped = false;
         self.memory.overflow_seen = false;
-        self.announced = snapshot.and_then(|snapshot| snapshot.objective);
         self.ended(Ended::Prompted);
         let stopped_meanwhile = !self.is_active();
         if !stopped_meanwhile {
@@ -423,7 +456,8 @@ impl Actor {
 
     /// A prompt of ours arrived although the goal was stopped meanwhile: stop its turn (X8).
     pub(super) fn abort_late(&mut self) {
-        if !matches!(self.work, Work::Idle) {
+        self.abort_due = !matches!(self.work, Work::Idle);
+        if self.abort_due {
             return;
         }
         let shared = Arc::clone(&self.shared);

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use goal_core::change::Change;
 use goal_core::decision::PauseCause;
-use goal_core::goal::{Goal, MessageId, ResumedOver, Status};
+use goal_core::goal::{Goal, MessageId, Status};
 use goal_core::memory::Memory;
 use goal_core::message::ErrorKind;
 use goal_core::signal::{GoalMark, Signal};
@@ -12,11 +11,10 @@ use goal_core::time::Wall;
 use goal_core::watch::Ended;
 
 use super::{Actor, Done, Intent, Msg, OWN_WRITES_MAX, SEEN_MAX, Work};
-use crate::act::{self, Acted};
-use crate::command;
+use crate::act;
 use crate::ports::{Presence, ServerEvent, SessionRead};
 use crate::shared::Stance;
-use crate::stored::{Draft, goal_of};
+use crate::stored::goal_of;
 use crate::update::UpdateKind;
 use crate::view::Phase;
 
@@ -55,8 +53,11 @@ impl Actor {
                 }
             }
             Msg::Intent(intent) => {
+                if matches!(intent, Intent::Pause(_)) {
+                    // No reload undoes a pause that the user wants, too (X12).
+                    self.stopped_at = None;
+                }
                 if matches!(self.work, Work::Acting(_)) {
-                    self.abort_after_asked |= matches!(intent, Intent::Complete(_));
                     self.live.halt();
                 }
                 self.intents.push_back(intent);
@@ -71,11 +72,17 @@ impl Actor {
         self.memory.stalled = false;
         self.memory.unconfirmed = 0;
         self.memory.touched();
+        let before = self.memory.goal.clone();
         self.refresh(read);
+        if self.memory.goal != before {
+            self.memory.found();
+        }
+        self.look_due |= !self.is_active();
         if let Some(goal) = &self.goal {
             let now = self.shared.ports.clock.wall();
             let touched = goal.updated_at.max(self.read.updated);
-            self.memory.stale = now.since(touched) >= self.shared.ports.limits.stale_after;
+            self.memory.stale = goal.status == Status::Active
+                && now.since(touched) >= self.shared.ports.limits.stale_after;
         }
         self.signal(&Signal::Resync);
         self.show_timer();
@@ -177,17 +184,34 @@ impl Actor {
     }
 
     fn on_message(&mut self, message: MessageId, parent: Option<&MessageId>, aborted: bool) {
-        let ours = self.memory.sent.as_ref().map(|sent| sent.message.clone());
-        let answers_ours = parent.is_some() && parent == ours.as_ref();
-        let is_ours = ours.as_ref() == Some(&message);
-        if answers_ours {
-            self.live
-                .delivery(|delivery| delivery.answered |= delivery.message == ours);
+        let first = self
+            .goal
+            .as_ref()
+            .and_then(|goal| goal.first_message.as_ref());
+        self.memory.first_seen |= first.is_some_and(|first| *first == message);
+        let is_ours = self.is_latest_of_ours(&message);
+        if let Some(parent) = parent {
+            self.live.delivery(|delivery| {
+                delivery.answered |= delivery.message.as_ref() == Some(parent);
+            });
         }
-        if (answers_ours || is_ours) && !self.is_active() && !aborted && self.is_new(&message) {
-            self.abort_late();
+        if aborted && self.stopped_at.is_some() {
+            // A reload is told right behind the last trace of the stop, which may come late.
+            self.stopped_at = Some(self.now());
         }
         let new = self.is_new(&message);
+        let late = match parent {
+            None => self.wire.shows(&message),
+            Some(parent) => new && !aborted && self.is_unwanted(parent),
+        };
+        if late && !self.is_active() {
+            self.abort_late();
+        }
+        if let Some(parent) = parent
+            && self.is_active()
+        {
+            self.wire.forget(parent);
+        }
         self.see(&message);
         if aborted && new && !self.went_over(&message) {
             self.stopped_by_somebody();
@@ -197,6 +221,22 @@ impl Actor {
                 self.drop_cycle();
             }
         }
+    }
+
+    fn is_latest_of_ours(&self, message: &MessageId) -> bool {
+        let latest = self.memory.sent.as_ref();
+        latest.is_some_and(|sent| sent.message == *message)
+    }
+
+    /// Whether answers to `prompt` are not wanted once the goal is not active (X8): those to a
+    /// prompt of ours, only that a turn which ran already when the goal was marked complete goes
+    /// on.
+    fn is_unwanted(&self, prompt: &MessageId) -> bool {
+        let complete = self
+            .goal
+            .as_ref()
+            .is_some_and(|goal| goal.status == Status::Complete);
+        self.wire.holds(prompt) || (self.is_latest_of_ours(prompt) && !complete)
     }
 
     fn is_new(&self, message: &MessageId) -> bool {
@@ -247,52 +287,30 @@ impl Actor {
             .stopped_at
             .take()
             .is_some_and(|at| self.now().since(at) <= window);
-        let Some(goal) = self.goal.clone().filter(|_| recent) else {
+        if !recent {
             return;
-        };
+        }
         // A step that was under way when the turn ended is no longer to be followed by a pause.
         self.stop_after_acting = false;
-        let acting = match std::mem::replace(&mut self.work, Work::Idle) {
-            Work::Acting(future) => Some(future),
-            Work::Idle | Work::Thinking(_) | Work::Auditing(_) => None,
+        self.drop_cycle();
+        if matches!(self.work, Work::Acting(_)) {
+            self.undo_after_acting = true;
+        } else {
+            self.undo_reload();
+        }
+    }
+
+    pub(super) fn undo_reload(&mut self) {
+        let Some(goal) = self.goal.clone() else {
+            return;
         };
+        self.live.begin();
         let shared = Arc::clone(&self.shared);
+        let live = Arc::clone(&self.live);
         let read = Arc::clone(&self.read);
         self.work = Work::Acting(Box::pin(async move {
-            if let Some(acting) = acting {
-                acting.await;
-            }
-            let ports = &shared.ports;
-            let over = match command::tail_now(ports, &read, &goal).await {
-                Ok(over) => over,
-                Err(error) => {
-                    tracing::warn!(error = error.message, "a reload could not be undone");
-                    ResumedOver {
-                        tail: None,
-                        revert: None,
-                    }
-                }
-            };
-            let guard = |fresh: &Goal| {
-                let paused = fresh.status == Status::Paused
-                    && fresh.status_reason == PauseCause::Aborted.reason();
-                fresh.id == goal.id && (paused || fresh.status == Status::Active)
-            };
-            let change = vec![Change::ReloadUndone { over }];
-            let id = &read.facts.id;
-            let draft = Draft::prepare(ports, id, &read.directory, guard, change).await;
-            let written = match draft {
-                Ok(draft) => draft.write(ports).await.ok(),
-                Err(_) => None,
-            };
-            match written {
-                Some(written) => Done::Asked(Some(Box::new(written.goal))),
-                None => Done::Acted {
-                    acted: Box::new(Acted::Dropped),
-                    snapshot: None,
-                    decision: "undo",
-                },
-            }
+            let undone = act::undo_reload(&shared.ports, &live, &read, &goal).await;
+            Done::Asked(undone.map(Box::new))
         }));
     }
 
@@ -375,8 +393,7 @@ impl Actor {
     fn adopt(&mut self, goal: Goal) {
         let before = self.goal.replace(goal.clone());
         if self.memory.goal.as_ref() != Some(&goal.id) {
-            self.memory = Memory::fresh(&goal.id, Wall(0));
-            self.announced = None;
+            self.memory = Memory::of(&goal);
         }
         let newly_resumed = goal.is_resumed()
             && before

@@ -53,6 +53,15 @@ pub(super) fn append(
     connection: &mut Connection,
     record: &DecisionRecord,
 ) -> Result<i64, StoreError> {
+    // Every cycle waits for this: its decisions are in the file when the process dies, and need
+    // not be on the disk when the power fails.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let appended = append_one(connection, record);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    appended
+}
+
+fn append_one(connection: &mut Connection, record: &DecisionRecord) -> Result<i64, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction
         .prepare_cached(

@@ -60,11 +60,25 @@ pub(crate) fn on_disk(path: &Path) -> (Option<Connection>, Health) {
 
 /// A database that lives as long as its connection.
 pub(crate) fn in_memory(why: String) -> (Option<Connection>, Health) {
-    let opened = Connection::open_in_memory().and_then(|mut connection| {
+    migrated(Connection::open_in_memory(), why)
+}
+
+/// The same, shared by all connections of this process that name it.
+pub(crate) fn in_shared_memory(name: &str, why: String) -> (Option<Connection>, Health) {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let place = format!("file:{name}?mode=memory&cache=shared");
+    migrated(Connection::open_with_flags(place, flags), why)
+}
+
+fn migrated(opened: rusqlite::Result<Connection>, why: String) -> (Option<Connection>, Health) {
+    let migrated = opened.and_then(|mut connection| {
         migrate(&mut connection)?;
         Ok(connection)
     });
-    match opened {
+    match migrated {
         Ok(connection) => (Some(connection), Health::MemoryOnly { why }),
         Err(error) => (
             None,

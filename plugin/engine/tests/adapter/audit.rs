@@ -27,7 +27,7 @@ use crate::fake::{Fake, Reply, client, dead_target, limits, not_found, said, sai
 const COMPLETE: &str = r#"{"verdict":"complete","note":"all tests pass"}"#;
 
 /// The end of the call that asks.
-const MESSAGE: &str = "/message";
+pub(crate) const MESSAGE: &str = "/message";
 
 /// The wall clock stands still; every draw differs.
 #[derive(Default)]
@@ -53,18 +53,18 @@ fn auditor_with(client: Client, limits: Limits, settings: &Path) -> ServerAudito
     )
 }
 
-fn auditor(client: Client, limits: Limits) -> ServerAuditor {
+pub(crate) fn auditor(client: Client, limits: Limits) -> ServerAuditor {
     auditor_with(client, limits, Path::new("/nowhere/settings.json"))
 }
 
-fn model(provider: &str, model: &str) -> ModelRef {
+pub(crate) fn model(provider: &str, model: &str) -> ModelRef {
     ModelRef {
         provider: provider.to_owned(),
         model: model.to_owned(),
     }
 }
 
-fn voice() -> Voice {
+pub(crate) fn voice() -> Voice {
     Voice {
         model: model("fake", "big"),
         agent: Some("build".to_owned()),
@@ -115,14 +115,14 @@ fn complete() -> AuditOutcome {
 }
 
 /// All prompts that reached an audit session.
-fn prompts(fake: &Fake) -> Vec<crate::fake::Seen> {
+pub(crate) fn prompts(fake: &Fake) -> Vec<crate::fake::Seen> {
     let mut seen = fake.seen("POST");
     seen.retain(|seen| seen.call.ends_with(MESSAGE));
     seen
 }
 
 /// Waits for the clean-up; then no session is left and every one was stopped before.
-async fn assert_cleaned(fake: &Fake, auditor: &ServerAuditor) {
+pub(crate) async fn assert_cleaned(fake: &Fake, auditor: &ServerAuditor) {
     assert!(
         auditor.finish(Duration::from_secs(20)).await,
         "clean-up hangs"

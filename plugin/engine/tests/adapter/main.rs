@@ -6,6 +6,7 @@
 )]
 
 mod audit;
+mod distill;
 mod fake;
 mod host;
 #[cfg(target_os = "linux")]

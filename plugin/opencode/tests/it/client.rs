@@ -631,7 +631,7 @@ async fn connecting_ends_at_once_where_trying_again_cannot_help() {
         }
     );
     assert!(
-        error.message().contains("1.14.34") && error.message().contains("1.15"),
+        error.message().contains("1.14.34") && error.message().contains("1.15.13"),
         "{error}"
     );
     for (status, content_type, body, kind) in [
@@ -651,11 +651,14 @@ async fn connecting_ends_at_once_where_trying_again_cannot_help() {
 #[tokio::test]
 async fn versions_are_compared_by_number() {
     for (version, taken) in [
-        ("1.15.0", true),
+        ("1.15.13", true),
+        ("1.15.4", false),
+        ("1.15", false),
+        ("1.16.0", true),
         ("1.9.99", false),
-        ("0.15.0", false),
+        ("0.15.13", false),
         ("2.0.0", true),
-        ("1.15.0-beta.1", true),
+        ("1.15.13-beta.1", true),
         ("0.0.0-dev-202601", true),
         ("local", true),
     ] {

@@ -1,6 +1,6 @@
 //! Properties of the decoder and of the look at the type.
 
-use opencode_client::{Decoder, Frame, peek_type};
+use opencode_client::{Decoder, FRAME_BYTES_MAX, Frame, is_wanted, peek_type};
 use pretty_assertions::assert_eq;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -274,5 +274,91 @@ fn write_escaped(value: &Value) -> String {
             format!("{{ {} }}", members.join(","))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// As the client uses it: events that nobody wants are passed over.
+fn picky() -> Decoder {
+    Decoder::wanting(FRAME_BYTES_MAX, is_wanted)
+}
+
+fn long(kind: &str, rest: &str) -> String {
+    let filler = "x".repeat(2_000);
+    format!(r#"{{"directory":"/d","payload":{{"type":"{kind}","properties":"{filler}\n"}}{rest}}}"#)
+}
+
+#[test]
+fn a_long_event_that_nobody_wants_is_never_kept() {
+    let unwanted = long("message.part.updated", "");
+    let wanted = long("session.updated", "");
+    let stream = format!("data: {unwanted}\n\ndata: {wanted}\r\n\r\ndata: {unwanted}\n\n");
+    assert_eq!(
+        picky().push(stream.as_bytes()),
+        [Frame::Unwanted, data(&wanted), Frame::Unwanted]
+    );
+}
+
+#[test]
+fn what_is_not_certain_is_kept() {
+    let filler = "y".repeat(2_000);
+    let kept = [
+        // Short.
+        r#"{"payload":{"type":"message.part.updated"}}"#.to_owned(),
+        // Told late.
+        format!(r#"{{"payload":{{"properties":"{filler}","type":"plugin.added"}}}}"#),
+        // Told outside, where `payload` may still say otherwise.
+        format!(
+            r#"{{"type":"plugin.added","more":"{filler}","payload":{{"type":"session.idle"}}}}"#
+        ),
+        // Told deeper inside.
+        format!(
+            r#"{{"payload":{{"properties":{{"type":"plugin.added","f":"{filler}"}},"type":"t"}}}}"#
+        ),
+        // No JSON.
+        filler.clone(),
+    ];
+    for text in kept {
+        let frames = picky().push(format!("data: {text}\n\n").as_bytes());
+        assert_eq!(frames, [data(&text)], "{text}");
+    }
+}
+
+#[test]
+fn all_lines_of_an_event_that_nobody_wants_are_passed_over() {
+    let unwanted = long("plugin.added", "");
+    let stream = format!("data: {unwanted}\nid: 7\ndata: more\n\ndata: next\n\n");
+    assert_eq!(
+        picky().push(stream.as_bytes()),
+        [Frame::Unwanted, data("next")]
+    );
+}
+
+proptest! {
+    /// However the bytes are cut, what is wanted arrives whole and what is not never does.
+    #[test]
+    fn passing_over_loses_nothing_that_is_wanted(
+        kinds in vec(prop_oneof![Just("session.updated"), Just("message.part.updated")], 1..6),
+        sizes in vec(1..1_500_usize, 1..20),
+    ) {
+        let events: Vec<String> = kinds.iter().map(|kind| long(kind, r#","é":"ü""#)).collect();
+        let stream: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let mut decoder = picky();
+        let mut frames = Vec::new();
+        let mut rest = stream.as_bytes();
+        for size in sizes.iter().cycle() {
+            let (chunk, after) = rest.split_at((*size).min(rest.len()));
+            frames.extend(decoder.push(chunk));
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(frames.len(), events.len());
+        for ((frame, event), kind) in frames.iter().zip(&events).zip(&kinds) {
+            let whole = *frame == data(event);
+            let passed = *frame == Frame::Unwanted && !is_wanted(kind);
+            // A frame that begins at the end of a piece is too short to be told by its head.
+            prop_assert!(whole || passed, "{kind}: {frame:?}");
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use opencode_client::{Decoder, Event, FRAME_BYTES_MAX, Frame, Parsed, parse_frame, peek_type};
+use opencode_client::{
+    Decoder, Event, FRAME_BYTES_MAX, Frame, Parsed, is_wanted, parse_frame, peek_type,
+};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
@@ -133,6 +135,28 @@ fn a_recorded_stream_may_be_cut_anywhere() {
     }
 }
 
+/// As the client reads it: the same events, whatever is passed over.
+#[test]
+fn passing_over_what_nobody_wants_changes_no_event_of_a_recorded_stream() {
+    for (name, _) in TRACES {
+        let bytes = std::fs::read(folder().join(format!("{name}.sse"))).unwrap();
+        let all = frames_of(name);
+        let expected: Vec<Event> = all.iter().filter_map(|frame| event(frame)).collect();
+        for size in [300, 1_000, 16_384, bytes.len()] {
+            let mut decoder = Decoder::wanting(FRAME_BYTES_MAX, is_wanted);
+            let frames = bytes.chunks(size).flat_map(|it| decoder.push(it));
+            let frames: Vec<Frame> = frames.collect();
+            assert_eq!(frames.len(), all.len(), "{name}");
+            let kept = frames.iter().filter_map(|frame| match frame {
+                Frame::Data(data) => event(data),
+                Frame::Unwanted => None,
+                Frame::Oversize { bytes } => panic!("{name}: a frame of {bytes} bytes"),
+            });
+            assert_eq!(kept.collect::<Vec<_>>(), expected, "{name}, {size}");
+        }
+    }
+}
+
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/traces")
 }
@@ -145,6 +169,7 @@ fn frames_of(name: &str) -> Vec<String> {
         .map(|frame| match frame {
             Frame::Data(data) => data,
             Frame::Oversize { bytes } => panic!("{name}: a frame of {bytes} bytes"),
+            Frame::Unwanted => panic!("{name}: a frame was passed over"),
         })
         .collect()
 }

@@ -82,7 +82,8 @@ async fn x7_a_prompt_that_never_arrived_is_sent_again_in_the_same_cycle() {
     for fault in [Fault::lost(), Fault::status_500(), Fault::swallowed()] {
         let (world, session) = an_audited_goal().await;
         world.next(Call::Prompt, fault.clone());
-        until_continued(&world, &session, 1).await;
+        let took = until_continued(&world, &session, 1).await;
+        assert!(took < secs(30), "{fault:?}: {took:?}");
         assert_eq!(world.count(Call::Prompt), 2, "{fault:?}");
         assert_eq!(world.audits().len(), 1, "{fault:?}");
         assert_eq!(session.the_goal().turns_used, 1, "{fault:?}");
@@ -205,6 +206,20 @@ async fn x18_a_server_killed_right_after_the_204_runs_our_prompt_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x18_an_idle_behind_a_broken_stream_proves_no_stop() {
+    let (world, session) = an_audited_goal().await;
+    world.next(Call::Prompt, Fault::stored_only());
+    world.until(|world| world.count(Call::Prompt) == 1).await;
+    world.passes(secs(10)).await;
+    world.stream_breaks();
+    world.stream_returns();
+    session.repeats_status();
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(world.count(Call::Prompt), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn x18_our_prompt_stopped_before_anything_answered_pauses() {
     let (world, session) = an_audited_goal().await;
     world.aborts_catch_fresh_prompts();
@@ -295,6 +310,27 @@ async fn r80_a_crash_before_the_settling_write_is_told_once_it_is_written() {
     world.passes(secs(600)).await;
     assert_eq!(session.the_goal().status, Status::Complete);
     assert_eq!(told(&world), [NoticeCode::GoalComplete]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r80_a_restart_tells_nobody_twice() {
+    let (world, session) = a_session().await;
+    let _ = session.user_says("go");
+    session.goal("make the tests pass");
+    world.auditor_says(goal_core::verdict::VerdictKind::Complete, "done");
+    session.assistant_finishes("done");
+    world.until(|world| !world.notices().is_empty()).await;
+    for crash in [false, true] {
+        world.passes(secs(60)).await;
+        if crash {
+            world.engine_crashes();
+        } else {
+            world.engine_ends().await;
+        }
+        world.engine_starts().await;
+        world.passes(secs(600)).await;
+        assert_eq!(told(&world), [NoticeCode::GoalComplete], "crash: {crash}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -116,6 +116,28 @@ async fn x17_another_goal_that_our_settling_write_replaced_is_written_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x17_what_was_written_while_a_reload_was_undone_is_written_back() {
+    for clears in [false, true] {
+        let (world, session) = a_goal_continued().await;
+        world.forgets_calls();
+        world.next(Call::Write, Fault::slow(ms(0)));
+        world.next(Call::Write, Fault::slow(ms(200)));
+        world.server_reloads().await;
+        world.until(|world| world.count(Call::Write) == 2).await;
+        world.passes(ms(100)).await;
+        if clears {
+            session.client_clears();
+        } else {
+            session.client_edits_goal(json!({ "status": "complete" }));
+        }
+        let theirs = session.stored_goal();
+        world.passes(secs(120)).await;
+        assert_eq!(session.stored_goal(), theirs, "clears: {clears}");
+        assert_eq!(world.count(Call::Prompt), 0, "clears: {clears}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn x17_a_command_whose_pause_the_loop_replaced_writes_it_again() {
     let (world, session) = a_goal_at_work().await;
     session.assistant_finishes("half");
@@ -141,6 +163,24 @@ async fn x17_a_goal_that_another_program_continued_meanwhile_is_left_to_it() {
     assert_eq!(session.the_goal().turns_used, 7);
     until_continued(&world, &session, 1).await;
     assert_eq!(session.the_goal().turns_used, 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r6_a_goal_of_another_id_is_not_written_although_all_else_is_the_same() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Session, Fault::slow(ms(500)));
+    world.forgets_calls();
+    world.until(|world| world.count(Call::Session) == 1).await;
+    // Not stamped anew: clients have clocks of their own.
+    session.client_writes(|metadata| metadata["openchamber"]["goal"]["id"] = json!("another"));
+    let replaced = session.metadata();
+    world.passes(secs(5)).await;
+    assert_eq!(session.metadata(), replaced);
+    assert_eq!(world.count(Call::Prompt), 0);
+    until_continued(&world, &session, 1).await;
+    assert_eq!(world.audits()[1].goal.as_str(), "another");
 }
 
 #[tokio::test(start_paused = true)]
@@ -198,6 +238,34 @@ async fn h28_a_second_engine_is_passive_and_takes_over_when_the_first_ends() {
     until_continued(&world, &session, 2).await;
     assert_eq!(session.continuations()[1].engine, second);
     assert_eq!(session.model_calls(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn h28_a_driver_that_lost_its_lease_while_the_computer_slept_stops() {
+    let (world, session) = a_goal_at_work().await;
+    world.passes(secs(2)).await;
+    let second = world.engine_starts().await;
+    // Heartbeats come every five seconds: the first has just written its own, the second is next.
+    world.passes(secs(4)).await;
+    world.clock_jumps(60_000);
+    world.passes(secs(10)).await;
+    let drivers: Vec<(usize, bool)> = world
+        .updates()
+        .into_iter()
+        .filter_map(|(engine, update)| {
+            let UpdateKind::Driver(driver) = update.kind else {
+                return None;
+            };
+            Some((engine, driver == DriverState::Driving))
+        })
+        .collect();
+    assert_eq!(drivers, [(second, true), (1, false)]);
+    session.assistant_finishes("half");
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.continuations()[0].engine, second);
+    assert_eq!(world.audits().len(), 1);
+    world.passes(secs(600)).await;
+    assert_eq!(world.count(Call::Prompt), 1);
 }
 
 #[tokio::test(start_paused = true)]

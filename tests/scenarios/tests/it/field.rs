@@ -8,30 +8,17 @@ use goal_core::judge::AuditFailure;
 use goal_core::notice::NoticeCode;
 use goal_core::verdict::VerdictKind;
 use goal_engine::Code;
-use goal_engine::command::{EditRequest, StartRequest};
+use goal_engine::command::{AuditorCopy, EditRequest, StartRequest};
 use goal_engine::update::UpdateKind;
 use goal_engine::view::Phase;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use testkit::world::{Call, Fault, Session, World};
 
-use crate::support::{a_goal_at_work, a_goal_continued, a_session, ms, secs, until_continued};
-
-/// A goal whose turn is being judged.
-async fn an_audited_goal() -> (World, Session) {
-    let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
-    world.until(|world| world.audits().len() == 1).await;
-    (world, session)
-}
-
-/// A goal whose first continuation is written and about to be sent.
-async fn a_goal_before_its_prompt() -> (World, Session) {
-    let (world, session) = an_audited_goal().await;
-    world.next(Call::Write, Fault::slow_answer(secs(3)));
-    world.until(|_| session.the_goal().turns_used == 1).await;
-    (world, session)
-}
+use crate::support::{
+    a_goal_at_work, a_goal_before_its_prompt, a_goal_continued, a_session, an_audited_goal, ms,
+    secs, until_continued,
+};
 
 async fn until_ended(world: &World, session: &Session) -> (Status, String) {
     world
@@ -772,7 +759,7 @@ async fn g59_a_long_objective_reaches_the_agent_whole_and_the_auditor_shortened(
     let plan = format!("FIRST LINE\n{middle}LAST LINE");
     let engine = world.engine();
     let started = engine.start_goal(a_start(&session, &plan)).await.unwrap();
-    assert!(started.shortened && !started.inline);
+    assert!(started.copy.is_shortened() && !started.inline);
     assert_eq!(session.continuations()[0].texts[0], plan);
     let kept = world
         .objectives()
@@ -787,7 +774,7 @@ async fn g59_a_long_objective_reaches_the_agent_whole_and_the_auditor_shortened(
     assert_eq!(world.audits()[0].objective, kept);
     let short = world.session("short");
     let started = engine.start_goal(a_start(&short, "a line")).await.unwrap();
-    assert!(!started.shortened);
+    assert_eq!(started.copy, AuditorCopy::Whole);
 }
 
 #[tokio::test(start_paused = true)]
@@ -807,15 +794,62 @@ async fn g61_an_edit_during_the_audit_drops_its_verdict_and_is_announced() {
     assert_eq!(goal.turns_used, 2);
     assert_eq!(world.audits()[2].objective, "make the docs build");
     let text = session.continuations()[1].texts[0].clone();
-    assert!(
-        text.contains("The user has changed the objective"),
-        "{text}"
-    );
+    assert!(announces_an_edit(&session, 1), "{text}");
     assert!(text.contains("make the docs build"), "{text}");
     session.assistant_finishes("the docs build halfway");
     until_continued(&world, &session, 3).await;
-    let text = session.continuations()[2].texts[0].clone();
-    assert!(!text.contains("has changed the objective"), "{text}");
+    assert!(!announces_an_edit(&session, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn g61_an_edit_before_a_restart_is_announced_after_it() {
+    for by_command in [false, true] {
+        let (world, session) = a_goal_continued().await;
+        if by_command {
+            let request = EditRequest {
+                session: session.id().clone(),
+                objective: Some("make the docs build".to_owned()),
+                token_budget: None,
+            };
+            world.engine().edit(request).await.unwrap();
+        } else {
+            session.client_edits_goal(json!({ "objective": "make the docs build" }));
+        }
+        world.engine_ends().await;
+        session.assistant_finishes("half");
+        world.engine_starts().await;
+        until_continued(&world, &session, 2).await;
+        assert!(announces_an_edit(&session, 1), "{by_command}");
+        session.assistant_finishes("the docs build halfway");
+        until_continued(&world, &session, 3).await;
+        assert!(!announces_an_edit(&session, 2), "{by_command}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g61_an_edit_during_the_first_turn_is_announced_and_a_resume_is_none() {
+    for edits in [false, true] {
+        let (world, session) = a_session().await;
+        let started = session.starts_goal("make the tests pass", true).await;
+        started.unwrap();
+        world.settles().await;
+        if edits {
+            session.client_edits_goal(json!({
+                "objective": "make the docs build", "objectiveFile": false,
+                "statusReason": "resumed",
+            }));
+        } else {
+            world.engine().resume(session.id(), None).await.unwrap();
+        }
+        session.assistant_finishes("half");
+        until_continued(&world, &session, 1).await;
+        assert_eq!(announces_an_edit(&session, 0), edits);
+    }
+}
+
+fn announces_an_edit(session: &Session, continuation: usize) -> bool {
+    let text = &session.continuations()[continuation].texts[0];
+    text.contains("The user has changed the objective")
 }
 
 /// A goal whose second turn is being judged, and will be judged complete.

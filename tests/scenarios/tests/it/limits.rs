@@ -161,6 +161,38 @@ async fn x20_compactions_without_work_between_pause() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x20_compactions_of_the_first_turn_count_from_the_goals_beginning() {
+    for (before, within, restarts, expected) in [
+        (0, 3, false, Status::Paused),
+        (2, 2, false, Status::Active),
+        (0, 3, true, Status::Active),
+    ] {
+        let (world, session) = a_session().await;
+        let _ = session.user_says("go");
+        world.passes(secs(1)).await;
+        for _ in 0..before {
+            session.compacts_without_a_word();
+        }
+        world.passes(secs(1)).await;
+        session.goal("make the tests pass");
+        world.passes(secs(1)).await;
+        for _ in 0..within {
+            session.compacts_without_a_word();
+        }
+        if restarts {
+            world.engine_ends().await;
+            world.engine_starts().await;
+        }
+        session.assistant_says_nothing();
+        world.passes(secs(120)).await;
+        let case = format!("{before} before, {within} within, restarts: {restarts}");
+        assert_eq!(session.the_goal().status, expected, "{case}");
+        let nudged = usize::from(expected == Status::Active);
+        assert_eq!(session.continuations().len(), nudged, "{case}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn x20_empty_replies_are_nudged_twice_and_then_block() {
     let (world, session) = a_goal_at_work().await;
     session.assistant_says_nothing();

@@ -160,6 +160,22 @@ async fn x21_a_started_goal_sends_its_objective_once_and_audits_only_the_answer_
 }
 
 #[tokio::test(start_paused = true)]
+async fn x21_the_id_of_the_first_prompt_follows_the_servers_clock() {
+    let mut times = Vec::new();
+    for ahead in [0, 3_600_000, -3_600_000] {
+        let (world, session) = a_session().await;
+        world.clock_jumps(ahead);
+        let started = session
+            .starts_goal("make the tests pass", true)
+            .await
+            .unwrap();
+        let message = started.message.unwrap();
+        times.push(message.as_str()[..16].to_owned());
+    }
+    assert_eq!(times[1..], [times[0].clone(), times[0].clone()]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn x21_a_first_message_that_never_comes_pauses_after_a_minute() {
     let (world, session) = a_session().await;
     session.goal_with(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testkit::world::{Call, Session, World};
+use testkit::world::{Call, Fault, Session, World};
 
 /// `n` seconds.
 pub(crate) const fn secs(n: u64) -> Duration {
@@ -39,6 +39,22 @@ pub(crate) async fn a_goal_continued() -> (World, Session) {
     let (world, session) = a_goal_at_work().await;
     session.assistant_finishes("half of it is done");
     until_continued(&world, &session, 1).await;
+    (world, session)
+}
+
+/// A goal whose turn is being judged.
+pub(crate) async fn an_audited_goal() -> (World, Session) {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.until(|world| world.audits().len() == 1).await;
+    (world, session)
+}
+
+/// A goal whose first continuation is written and about to be sent.
+pub(crate) async fn a_goal_before_its_prompt() -> (World, Session) {
+    let (world, session) = an_audited_goal().await;
+    world.next(Call::Write, Fault::slow_answer(secs(3)));
+    world.until(|_| session.the_goal().turns_used == 1).await;
     (world, session)
 }
 

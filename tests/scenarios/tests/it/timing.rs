@@ -152,6 +152,19 @@ async fn r25_r27_a_busy_sub_agent_holds_the_loop_until_it_rests() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r25_h11_a_sub_agent_in_another_folder_holds_the_loop() {
+    let (world, session) = a_goal_at_work().await;
+    let child = session.starts_subagent_in("child", "/home/demo/elsewhere");
+    session.assistant_finishes("the child works in the background");
+    world.passes(secs(600)).await;
+    assert_eq!(session.phase(), Some(Phase::WaitingForSubagent));
+    assert_eq!(world.audits().len(), 0);
+    child.assistant_finishes("my part is done");
+    world.passes(secs(20)).await;
+    assert_eq!(world.audits().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn r26_x9_failed_reads_are_tried_again_in_growing_steps_up_to_five_minutes() {
     for call in [Call::Session, Call::Status, Call::Children, Call::Messages] {
         let (world, session) = a_goal_at_work().await;

@@ -1,13 +1,18 @@
 //! The user wins: stops, pauses, messages, edits.
 
+use std::time::Duration;
+
 use goal_core::goal::Status;
 use goal_core::verdict::VerdictKind;
 use goal_engine::view::Phase;
 use pretty_assertions::assert_eq;
 use serde_json::json;
-use testkit::world::{Call, Fault};
+use testkit::world::{Call, Fault, Session, World};
 
-use crate::support::{a_goal_at_work, a_goal_continued, ms, secs, until_continued};
+use crate::support::{
+    a_goal_at_work, a_goal_before_its_prompt, a_goal_continued, an_audited_goal, ms, secs,
+    until_continued,
+};
 
 const STOPPED: &str = "paused after the turn was stopped";
 
@@ -27,6 +32,21 @@ async fn r42_a_stop_pauses_at_once_and_raises_no_notice() {
     assert_eq!(session.continuations(), []);
     assert_eq!(world.notices(), []);
     assert_eq!(world.count(Call::Abort), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r42_a_stop_while_the_prompt_is_on_the_wire_pauses_right_after_it() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Prompt, Fault::slow_answer(secs(2)));
+    world.until(|_| session.continuations().len() == 1).await;
+    world.passes(ms(200)).await;
+    assert!(session.is_busy());
+    session.user_aborts();
+    world.passes(secs(5)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    world.passes(secs(600)).await;
+    assert_eq!(world.count(Call::Prompt), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,6 +134,29 @@ async fn x12_a_resume_of_another_client_found_at_the_start_grants_nothing_over_a
 }
 
 #[tokio::test(start_paused = true)]
+async fn x12_a_resume_while_the_session_works_goes_over_no_stop_of_that_turn() {
+    for heard in [true, false] {
+        let (world, session) = a_goal_at_work().await;
+        session.user_aborts();
+        world.passes(secs(1)).await;
+        let _ = session.user_says("try it once more");
+        world.passes(secs(1)).await;
+        world.engine().resume(session.id(), None).await.unwrap();
+        if !heard {
+            world.stream_breaks();
+        }
+        session.user_aborts();
+        world.passes(secs(2)).await;
+        if !heard {
+            world.stream_returns();
+        }
+        world.passes(secs(600)).await;
+        assert_eq!(session.the_goal().status, Status::Paused, "heard: {heard}");
+        assert_eq!(session.continuations(), [], "heard: {heard}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn r46_a_new_stop_after_resume_pauses_again() {
     let (world, session) = a_goal_at_work().await;
     session.user_aborts();
@@ -166,9 +209,7 @@ async fn x8_a_pause_during_the_audit_drops_its_verdict() {
 
 #[tokio::test(start_paused = true)]
 async fn x8_a_pause_of_another_client_during_the_audit_drops_its_verdict() {
-    let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
-    world.until(|world| world.audits().len() == 1).await;
+    let (world, session) = an_audited_goal().await;
     session.client_pauses();
     world.passes(secs(60)).await;
     assert_eq!(session.the_goal().status, Status::Paused);
@@ -178,11 +219,7 @@ async fn x8_a_pause_of_another_client_during_the_audit_drops_its_verdict() {
 
 #[tokio::test(start_paused = true)]
 async fn x8_a_pause_between_write_and_prompt_sends_nothing() {
-    let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
-    world.until(|world| world.audits().len() == 1).await;
-    world.next(Call::Write, Fault::slow_answer(secs(3)));
-    world.until(|_| session.the_goal().turns_used == 1).await;
+    let (world, session) = a_goal_before_its_prompt().await;
     world.engine().pause(session.id()).await.unwrap();
     world.passes(secs(60)).await;
     assert_eq!(session.the_goal().status, Status::Paused);
@@ -191,11 +228,7 @@ async fn x8_a_pause_between_write_and_prompt_sends_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn x8_a_pause_of_another_client_between_write_and_prompt_sends_nothing() {
-    let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
-    world.until(|world| world.audits().len() == 1).await;
-    world.next(Call::Write, Fault::slow_answer(secs(3)));
-    world.until(|_| session.the_goal().turns_used == 1).await;
+    let (world, session) = a_goal_before_its_prompt().await;
     session.client_pauses();
     world.passes(secs(60)).await;
     assert_eq!(session.the_goal().status, Status::Paused);
@@ -206,11 +239,7 @@ async fn x8_a_pause_of_another_client_between_write_and_prompt_sends_nothing() {
 async fn x8_a_pause_while_the_prompt_is_on_the_wire_stops_its_turn() {
     let slow = [Fault::slow(secs(2)), Fault::slow_answer(secs(2))];
     for fault in slow {
-        let (world, session) = a_goal_at_work().await;
-        session.assistant_finishes("half");
-        world.next(Call::Prompt, fault.clone());
-        world.until(|world| world.count(Call::Prompt) == 1).await;
-        world.passes(ms(20)).await;
+        let (world, session) = a_prompt_on_the_wire(fault.clone()).await;
         world.engine().pause(session.id()).await.unwrap();
         world.passes(secs(60)).await;
         assert_eq!(session.the_goal().status, Status::Paused, "{fault:?}");
@@ -223,11 +252,7 @@ async fn x8_a_pause_while_the_prompt_is_on_the_wire_stops_its_turn() {
 async fn x8_a_pause_of_another_client_while_the_prompt_is_on_the_wire_stops_its_turn() {
     let slow = [Fault::slow(secs(2)), Fault::slow_answer(secs(2))];
     for fault in slow {
-        let (world, session) = a_goal_at_work().await;
-        session.assistant_finishes("half");
-        world.next(Call::Prompt, fault.clone());
-        world.until(|world| world.count(Call::Prompt) == 1).await;
-        world.passes(ms(20)).await;
+        let (world, session) = a_prompt_on_the_wire(fault.clone()).await;
         session.client_pauses();
         world.passes(secs(60)).await;
         assert_eq!(session.the_goal().status, Status::Paused, "{fault:?}");
@@ -237,9 +262,7 @@ async fn x8_a_pause_of_another_client_while_the_prompt_is_on_the_wire_stops_its_
 
 #[tokio::test(start_paused = true)]
 async fn x8_a_message_of_the_user_ends_the_cycle_and_the_next_idle_decides() {
-    let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
-    world.until(|world| world.audits().len() == 1).await;
+    let (world, session) = an_audited_goal().await;
     let _ = session.user_says("wait, do it differently");
     world.passes(secs(60)).await;
     assert_eq!(session.continuations(), []);
@@ -251,10 +274,7 @@ async fn x8_a_message_of_the_user_ends_the_cycle_and_the_next_idle_decides() {
 
 #[tokio::test(start_paused = true)]
 async fn x8_r78_a_message_between_write_and_prompt_is_not_talked_over() {
-    let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
-    world.next(Call::Write, Fault::slow_answer(secs(3)));
-    world.until(|_| session.the_goal().turns_used == 1).await;
+    let (world, session) = a_goal_before_its_prompt().await;
     let _ = session.user_says("wait");
     world.passes(secs(60)).await;
     assert_eq!(world.count(Call::Prompt), 0);
@@ -279,10 +299,37 @@ async fn x8_an_edit_during_the_audit_drops_its_verdict_and_stops_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x8_a_cleared_goal_ends_everything() {
+async fn x8_a_pause_while_a_verdict_is_about_to_be_written_drops_it() {
     let (world, session) = a_goal_at_work().await;
-    session.assistant_finishes("half");
+    session.assistant_finishes("all of it");
+    world.auditor_says(VerdictKind::Complete, "done");
     world.until(|world| world.audits().len() == 1).await;
+    world.next(Call::Messages, Fault::slow_answer(secs(3)));
+    world.forgets_calls();
+    world.until(|world| world.count(Call::Messages) == 1).await;
+    let paused = world.engine().pause(session.id()).await.unwrap();
+    assert_eq!(paused.view.goal.status, Status::Paused);
+    world.passes(secs(600)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(world.notices(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_verdict_over_a_message_that_nobody_heard_ends_nothing() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("all of it");
+    world.auditor_says(VerdictKind::Complete, "done");
+    world.until(|world| world.audits().len() == 1).await;
+    session.turns_unheard("and the docs?", "they are to be built yet");
+    until_continued(&world, &session, 1).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    assert_eq!(world.audits()[1].evidence.text, "they are to be built yet");
+    assert_eq!(world.notices(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_cleared_goal_ends_everything() {
+    let (world, session) = an_audited_goal().await;
     session.client_clears();
     world.passes(secs(600)).await;
     assert_eq!(session.stored_goal(), None);
@@ -384,6 +431,37 @@ async fn x14_a_message_of_the_user_ends_the_rewinding() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn x14_x21_the_very_first_prompt_rewound_and_rewritten_goes_on() {
+    for audited in [false, true] {
+        for (waits, restarts) in [(0, false), (400, false), (0, audited)] {
+            let case = format!("audited: {audited}, waits: {waits}, restarts: {restarts}");
+            let (world, session) = crate::support::a_session().await;
+            let started = session.starts_goal("make the tests pass", true).await;
+            let first = started.unwrap().message.unwrap();
+            world.settles().await;
+            session.assistant_finishes("wrong");
+            if audited {
+                until_continued(&world, &session, 1).await;
+                session.assistant_finishes("wrong again");
+            }
+            world.passes(secs(5)).await;
+            session.user_reverts(&first);
+            world.passes(secs(waits)).await;
+            let _ = session.user_says("make the tests of the parser pass");
+            if restarts {
+                world.engine_ends().await;
+                world.engine_starts().await;
+            }
+            session.assistant_finishes("better");
+            until_continued(&world, &session, 1).await;
+            assert_eq!(session.the_goal().status, Status::Active, "{case}");
+            let audits = world.audits();
+            assert_eq!(audits.last().unwrap().evidence.text, "better", "{case}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn x14_a_deleted_session_ends_the_watch_and_takes_its_objective_along() {
     let (world, session) = crate::support::a_session().await;
     session
@@ -410,6 +488,26 @@ async fn x12_a_reload_of_the_server_is_no_stop() {
     assert_eq!(session.the_goal().status, Status::Active);
     until_continued(&world, &session, 2).await;
     assert_eq!(world.audits().len(), 1, "a cut-off turn is not judged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_reload_of_a_slow_server_is_no_stop() {
+    let (world, session) = a_goal_continued().await;
+    // The turn's message ends 300 ms after the stop, and the reload is told right behind it.
+    world.server_reloads_in(ms(310)).await;
+    world.passes(secs(2)).await;
+    assert_eq!(session.the_goal().status, Status::Active);
+    until_continued(&world, &session, 2).await;
+    assert_eq!(world.audits().len(), 1, "a cut-off turn is not judged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x12_a_reload_long_after_a_stop_takes_nothing_back() {
+    let (world, session) = a_goal_continued().await;
+    world.server_reloads_in(ms(510)).await;
+    world.passes(secs(30)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(session.continuations().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -477,13 +575,142 @@ async fn x8_a_prompt_that_arrives_long_after_a_pause_is_stopped() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn x8_a_goal_cleared_while_the_prompt_is_on_the_wire_stops_its_turn() {
+/// A goal whose continuation is just being sent, and meets this.
+async fn a_prompt_on_the_wire(fault: Fault) -> (World, Session) {
     let (world, session) = a_goal_at_work().await;
     session.assistant_finishes("half");
-    world.next(Call::Prompt, Fault::slow(secs(2)));
+    world.next(Call::Prompt, fault);
     world.until(|world| world.count(Call::Prompt) == 1).await;
     world.passes(ms(20)).await;
+    (world, session)
+}
+
+/// A goal whose continuation was sent, and arrives so long after that.
+async fn a_prompt_that_comes_late(by: Duration) -> (World, Session) {
+    let (world, session) = a_prompt_on_the_wire(Fault::late(by)).await;
+    world.passes(secs(5)).await;
+    world.always(Call::Prompt, Fault::swallowed());
+    (world, session)
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_prompt_is_stopped_however_long_after_the_stop_it_arrives() {
+    for clears in [false, true] {
+        for by in [secs(200), secs(20 * 3_600)] {
+            let (world, session) = a_prompt_that_comes_late(by).await;
+            if clears {
+                world.engine().clear(session.id()).await.unwrap();
+            } else {
+                world.engine().pause(session.id()).await.unwrap();
+            }
+            world.passes(by).await;
+            world.passes(secs(120)).await;
+            assert_eq!(session.continuations().len(), 1, "{clears} {by:?}");
+            assert!(!session.is_busy(), "{clears} {by:?}");
+            assert!(session.model_calls() <= 3, "{clears} {by:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_an_earlier_prompt_that_arrives_after_the_stop_of_a_later_one_is_stopped() {
+    let (world, session) = a_prompt_that_comes_late(secs(200)).await;
+    let _ = session.user_says("something else first");
+    session.assistant_finishes("as you like");
+    world.passes(secs(5)).await;
+    world.heals();
+    until_continued(&world, &session, 1).await;
+    assert!(world.age() < secs(200));
+    world.engine().pause(session.id()).await.unwrap();
+    world.until(|_| session.continuations().len() == 2).await;
+    world.passes(secs(5)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert!(!session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_prompt_that_arrives_while_nobody_hears_it_is_stopped_afterwards() {
+    for clears in [false, true] {
+        let (world, session) = a_prompt_that_comes_late(secs(200)).await;
+        if clears {
+            world.engine().clear(session.id()).await.unwrap();
+        } else {
+            world.engine().pause(session.id()).await.unwrap();
+        }
+        world.passes(secs(100)).await;
+        world.stream_breaks();
+        world.until(|_| session.is_busy()).await;
+        world.passes(secs(10)).await;
+        assert!(session.is_busy());
+        world.stream_returns();
+        world.passes(secs(2)).await;
+        assert!(!session.is_busy(), "clears: {clears}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_prompt_that_arrives_after_a_pause_and_a_restart_is_stopped() {
+    let (world, session) = a_prompt_that_comes_late(secs(200)).await;
+    world.engine().pause(session.id()).await.unwrap();
+    world.engine_ends().await;
+    world.until(|_| session.is_busy()).await;
+    world.engine_starts().await;
+    world.passes(secs(2)).await;
+    assert!(!session.is_busy());
+    assert_eq!(session.the_goal().status, Status::Paused);
+    let _ = session.user_says("go on with this instead");
+    world.passes(secs(400)).await;
+    assert!(session.is_busy(), "what a person says is not stopped");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_what_ran_before_a_goal_was_completed_goes_on_after_a_restart() {
+    for restarts in [false, true] {
+        let (world, session) = a_goal_continued().await;
+        world.engine().complete(session.id()).await.unwrap();
+        if restarts {
+            world.engine_ends().await;
+            world.engine_starts().await;
+        }
+        world.passes(secs(10)).await;
+        session.assistant_uses_tool("bash", "one more step");
+        world.passes(secs(200)).await;
+        assert!(session.is_busy(), "restarts: {restarts}");
+        assert_eq!(world.count(Call::Abort), 0, "restarts: {restarts}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_prompt_that_arrives_during_the_command_that_pauses_is_stopped() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Prompt, Fault::late(ms(15_400)));
+    world.until(|world| world.count(Call::Prompt) == 1).await;
+    world.always(Call::Prompt, Fault::swallowed());
+    world.passes(secs(5)).await;
+    // The prompt's fate is known to be unknown 15 s after it was sent; then the pause is written.
+    world.engine().pause(session.id()).await.unwrap();
+    world.passes(secs(30)).await;
+    assert_eq!(session.continuations().len(), 1);
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert!(!session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_goal_marked_complete_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    for fault in [Fault::slow(secs(2)), Fault::slow_answer(secs(2))] {
+        let (world, session) = a_prompt_on_the_wire(fault.clone()).await;
+        world.engine().complete(session.id()).await.unwrap();
+        world.passes(secs(60)).await;
+        assert_eq!(session.the_goal().status, Status::Complete, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+        assert_eq!(world.count(Call::Prompt), 1, "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x8_a_goal_cleared_while_the_prompt_is_on_the_wire_stops_its_turn() {
+    let (world, session) = a_prompt_on_the_wire(Fault::slow(secs(2))).await;
     session.client_clears();
     world.passes(secs(60)).await;
     assert_eq!(session.stored_goal(), None);
@@ -493,11 +720,7 @@ async fn x8_a_goal_cleared_while_the_prompt_is_on_the_wire_stops_its_turn() {
 #[tokio::test(start_paused = true)]
 async fn x8_an_edit_or_replacement_while_the_prompt_is_on_the_wire_stops_nothing() {
     for replace in [false, true] {
-        let (world, session) = a_goal_at_work().await;
-        session.assistant_finishes("half");
-        world.next(Call::Prompt, Fault::slow(secs(2)));
-        world.until(|world| world.count(Call::Prompt) == 1).await;
-        world.passes(ms(20)).await;
+        let (world, session) = a_prompt_on_the_wire(Fault::slow(secs(2))).await;
         if replace {
             session.goal("something else");
         } else {

@@ -63,7 +63,7 @@ impl Step {
     }
 
     /// An HTTP error with this status. OpenCode itself repeats a request after 429 and 5xx, so
-    /// without [`Step::times`] it fails for good after about 70 s.
+    /// without [`Step::times`] it fails for good after about 70 s (before 1.18.17 never).
     #[must_use]
     pub fn error(status: u16) -> Self {
         Self::refusal(Refusal::with_status(status))
@@ -153,7 +153,8 @@ impl Step {
         })
     }
 
-    /// An error object comes in the middle of the answer (OpenCode repeats the request).
+    /// An error object comes in the middle of the answer (OpenCode repeats the request; before
+    /// 1.18.14 the turn ends).
     #[must_use]
     pub fn error_in_stream() -> Self {
         Self::message(Message {

@@ -65,6 +65,11 @@ pub(crate) enum Effect {
     None,
     /// A prompt is stored and nothing ever runs it.
     StoredOnly,
+    /// A prompt is answered well, and what comes of it is an error of the session; `stored`: its
+    /// message is there all the same.
+    ErrorInstead {
+        stored: bool,
+    },
     /// A prompt arrives so long after its call began, when the caller has given up.
     Late(Duration),
 }
@@ -150,6 +155,16 @@ impl Fault {
     pub fn stored_only() -> Self {
         Self {
             effect: Effect::StoredOnly,
+            ..Self::slow(Duration::ZERO)
+        }
+    }
+
+    /// A prompt is answered well, and instead of a turn comes an error of the session, as for a
+    /// model (`stored`) or an agent that does not exist.
+    #[must_use]
+    pub fn error_instead(stored: bool) -> Self {
+        Self {
+            effect: Effect::ErrorInstead { stored },
             ..Self::slow(Duration::ZERO)
         }
     }

@@ -12,12 +12,18 @@
 //! update, queued prompts are answered by one step, a stop's last traces come late.
 
 mod calls;
+mod database;
+mod facts;
+mod life;
+mod line;
 mod others;
 mod panics;
 mod port;
 mod session;
 mod state;
+mod trouble;
 mod turns;
+mod wishes;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,20 +35,23 @@ use goal_core::verdict::VerdictKind;
 use goal_engine::objectives::Objectives;
 use goal_engine::ports::{AuditJob, Events, NoticeOut, Ports, PromptOut, ServerEvent};
 use goal_engine::settings::SettingsFile;
-use goal_engine::store::{Owner, ServerKey, Store};
+use goal_engine::store::{Owner, ServerKey};
 use goal_engine::update::{Update, UpdateKind};
 use goal_engine::{Driver, Engine};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
-use tokio_util::sync::CancellationToken;
 
 pub use self::calls::{Call, Called, Fault};
-pub use self::session::{Prompted, Session};
+pub use self::facts::{Fact, What, Wish};
+pub use self::session::{Prompted, Sequel, Session};
 
-use self::others::{Inbox, ScriptedAuditor, WorldClock};
+use self::database::Database;
+use self::life::Life;
+use self::line::Listener;
+use self::others::{EngineAuditor, EngineClock, EngineNotices, Inbox, ScriptedAuditor, WorldClock};
 use self::port::{Ear, Line, Server};
-use self::state::{FOLDER, Listener};
+use self::state::FOLDER;
 
 /// Where the wall clocks begin: a moment in December 2026.
 const BEGIN: u64 = 1_796_000_000_000;
@@ -62,7 +71,9 @@ struct Inner {
     inbox: Inbox,
     clock: WorldClock,
     limits: Limits,
-    store: Store,
+    database: Database,
+    /// The database of the other machine.
+    database_elsewhere: Database,
     folder: TempDir,
     settings: Arc<SettingsFile>,
     engines: Mutex<Engines>,
@@ -72,7 +83,8 @@ struct Inner {
 #[derive(Default)]
 struct Engines {
     running: Vec<Running>,
-    /// How often all engines were gone at once: a later one asks for another lease.
+    /// Grows where a new engine must not meet the lease of an older one, whose process is gone or
+    /// on another machine.
     generation: u32,
 }
 
@@ -81,7 +93,23 @@ type Updates = Arc<Mutex<Vec<(usize, Update)>>>;
 
 struct Running {
     engine: Engine,
-    dead: CancellationToken,
+    life: Life,
+    elsewhere: bool,
+    /// It ended in order.
+    ended: bool,
+    /// It is taken for alive although it was killed.
+    lease_stays: bool,
+}
+
+impl Running {
+    /// Neither killed nor ended.
+    fn works(&self) -> bool {
+        !self.life.is_over() && !self.ended
+    }
+
+    fn left_no_lease(&self) -> bool {
+        self.life.is_over() && !self.lease_stays
+    }
 }
 
 impl World {
@@ -95,6 +123,7 @@ impl World {
     #[must_use]
     pub fn with(limits: Limits) -> Self {
         panics::watch();
+        goal_engine::blocking::at_once_on_this_thread();
         let server = Server::new(BEGIN);
         let folder = match tempfile::tempdir() {
             Ok(folder) => folder,
@@ -107,7 +136,8 @@ impl World {
             inbox: Inbox::default(),
             clock: WorldClock::new(BEGIN),
             limits,
-            store: Store::in_memory("this is a test"),
+            database: Database::new(),
+            database_elsewhere: Database::new(),
             folder,
             settings,
             engines: Mutex::default(),
@@ -137,15 +167,13 @@ impl World {
 
     /// An engine starts and hears the server from then on. Gives its number, counted from 1.
     pub async fn engine_starts(&self) -> usize {
-        let number = self.start_engine();
-        self.settles().await;
-        number
+        self.starts(false).await
     }
 
     /// An engine of another machine, which knows nothing of the leases here, starts as well.
     pub async fn engine_starts_elsewhere(&self) -> usize {
         self.engines().generation += 1;
-        self.engine_starts().await
+        self.starts(true).await
     }
 
     /// The newest engine.
@@ -159,17 +187,17 @@ impl World {
 
     /// The newest engine ends in the middle of whatever it does; the next one starts anew.
     pub fn engine_crashes(&self) {
-        let mut engines = self.engines();
+        let engines = self.engines();
         if let Some(running) = engines.running.last() {
-            running.dead.cancel();
+            running.life.end();
         }
-        engines.generation += 1;
     }
 
     /// The engine with this number ends in the middle of whatever it does, and its lease stays.
     pub fn crashes(&self, number: usize) {
-        if let Some(running) = self.engines().running.get(number - 1) {
-            running.dead.cancel();
+        if let Some(running) = self.engines().running.get_mut(number - 1) {
+            running.lease_stays = true;
+            running.life.end();
         }
     }
 
@@ -183,19 +211,38 @@ impl World {
 
     /// The newest engine ends in order.
     pub async fn engine_ends(&self) {
-        self.engine().shutdown().await;
+        let ending = {
+            let mut engines = self.engines();
+            let newest = engines.running.last_mut();
+            newest.map(|running| {
+                running.ended = true;
+                running.engine.clone()
+            })
+        };
+        match ending {
+            Some(engine) => engine.shutdown().await,
+            None => panic!("no engine was started"),
+        }
+    }
+
+    /// The engine that works on this machine, with its number.
+    pub(crate) fn host(&self) -> Option<(usize, Engine)> {
+        let engines = self.engines();
+        let here = |running: &Running| !running.elsewhere && running.works();
+        let place = engines.running.iter().rposition(here)?;
+        Some((place + 1, engines.running[place].engine.clone()))
     }
 
     /// The ports of a command that works without a running loop.
     #[must_use]
     pub fn command(&self) -> Ports {
-        self.ports(0, CancellationToken::new())
+        self.ports(0, Life::new(0, self.inner.server.clone()), false)
     }
 
     /// What the server says from here on, for somebody beside the engines.
     #[must_use]
     pub fn events(&self) -> Box<dyn Events> {
-        Box::new(self.ear(CancellationToken::new()))
+        Box::new(self.ear(Life::new(0, self.inner.server.clone())))
     }
 
     /// Time passes.
@@ -233,6 +280,31 @@ impl World {
             }
             begin.elapsed()
         }
+    }
+
+    /// Time passes until an engine begins such a call, at most `within`.
+    pub async fn passes_until(&self, call: Call, within: Duration) {
+        let (begin, called) = {
+            let state = self.inner.server.lock();
+            (state.calls.len(), Arc::clone(&state.called))
+        };
+        let made = || {
+            let state = self.inner.server.lock();
+            let new = state.calls.iter().skip(begin);
+            new.filter(|made| made.engine > 0)
+                .any(|made| made.call == call)
+        };
+        let waits = async {
+            loop {
+                let next = called.notified();
+                if made() {
+                    break;
+                }
+                next.await;
+            }
+        };
+        // That it was not made is fine.
+        let _ = tokio::time::timeout(within, waits).await;
     }
 
     /// The next such call of an engine goes otherwise.
@@ -356,7 +428,7 @@ impl World {
             retry_in: Duration::from_millis(250),
         });
         for listener in &mut state.listeners {
-            listener.connected = false;
+            listener.breaks();
         }
     }
 
@@ -364,9 +436,8 @@ impl World {
     pub fn stream_returns(&self) {
         let mut state = self.inner.server.lock();
         for listener in &mut state.listeners {
-            listener.connected = true;
+            listener.reconnects();
         }
-        state.emit(&ServerEvent::Connected);
     }
 
     /// The server is killed: nothing is finished, nothing runs.
@@ -388,13 +459,22 @@ impl World {
 
     /// The server reloads its folder: every turn is stopped, and it says so within 14 ms.
     pub async fn server_reloads(&self) {
-        let ids: Vec<SessionId> = self.inner.server.lock().rooms.keys().cloned().collect();
+        self.server_reloads_in(Duration::from_millis(14)).await;
+    }
+
+    /// The server reloads its folder and takes so long between stopping the turns and saying so.
+    pub async fn server_reloads_in(&self, takes: Duration) {
+        let ids: Vec<SessionId> = {
+            let mut state = self.inner.server.lock();
+            state.note(None, "", What::Reloaded);
+            state.rooms.keys().cloned().collect()
+        };
         for id in ids {
             if self.inner.server.lock().presence(&id).is_some() {
                 self.inner.server.abort(&id);
             }
         }
-        self.passes(Duration::from_millis(14)).await;
+        self.passes(takes).await;
         self.inner.server.lock().emit(&ServerEvent::Disposed {
             directory: Some(FOLDER.to_owned()),
         });
@@ -436,11 +516,25 @@ impl World {
         Objectives::new(self.inner.folder.path().join("goals"), None)
     }
 
-    fn start_engine(&self) -> usize {
-        let dead = CancellationToken::new();
-        let ear = self.ear(dead.clone());
+    async fn starts(&self, elsewhere: bool) -> usize {
+        let number = self.start_engine(elsewhere);
+        self.settles().await;
+        number
+    }
+
+    fn start_engine(&self, elsewhere: bool) -> usize {
         let mut engines = self.engines();
         let number = engines.running.len() + 1;
+        // The process of a killed one is gone, and with it its lease.
+        if !engines.running.iter().any(Running::works) {
+            engines.generation += u32::from(engines.running.iter().any(Running::left_no_lease));
+        }
+        let life = Life::new(number, self.inner.server.clone());
+        let ear = self.ear(life.clone());
+        self.inner
+            .server
+            .lock()
+            .note(Some(number), "", What::Started);
         let url = format!("http://127.0.0.1:{}", 4_000 + engines.generation);
         let key = match ServerKey::attached(&url) {
             Ok(key) => key,
@@ -450,13 +544,21 @@ impl World {
             key,
             owner: Owner::this_process(&format!("engine {number}")),
         };
-        let engine = Engine::start(self.ports(number, dead.clone()), Box::new(ear), driver);
+        let ports = self.ports(number, life.clone(), elsewhere);
+        let engine = Engine::start(ports, Box::new(ear), driver);
         self.collect(number, &engine);
-        engines.running.push(Running { engine, dead });
+        engines.running.push(Running {
+            engine,
+            life,
+            elsewhere,
+            ended: false,
+            lease_stays: false,
+        });
         number
     }
 
-    fn ear(&self, dead: CancellationToken) -> Ear {
+    /// Somebody who listens from here on.
+    fn ear(&self, life: Life) -> Ear {
         let (sender, receiver) = unbounded_channel();
         let mut state = self.inner.server.lock();
         let connected = state.up;
@@ -464,14 +566,14 @@ impl World {
             // It cannot be gone yet.
             let _ = sender.send(ServerEvent::Connected);
         }
-        state.listeners.push(Listener { sender, connected });
+        state.listeners.push(Listener::new(sender, connected));
         let place = state.listeners.len() - 1;
         drop(state);
         Ear {
             server: self.inner.server.clone(),
             place,
             receiver,
-            dead,
+            life,
         }
     }
 
@@ -485,20 +587,36 @@ impl World {
         });
     }
 
-    fn ports(&self, engine: usize, dead: CancellationToken) -> Ports {
+    fn ports(&self, engine: usize, life: Life, elsewhere: bool) -> Ports {
         let inner = &self.inner;
+        let database = if elsewhere {
+            &inner.database_elsewhere
+        } else {
+            &inner.database
+        };
         Ports {
             sessions: Arc::new(Line {
                 server: inner.server.clone(),
                 engine,
-                dead,
+                life: life.clone(),
             }),
-            auditor: Arc::new(inner.auditor.clone()),
-            notices: Arc::new(inner.inbox.clone()),
-            clock: Arc::new(inner.clock.clone()),
+            auditor: Arc::new(EngineAuditor {
+                auditor: inner.auditor.clone(),
+                life: life.clone(),
+            }),
+            notices: Arc::new(EngineNotices {
+                inbox: inner.inbox.clone(),
+                server: inner.server.clone(),
+                engine,
+                life: life.clone(),
+            }),
+            clock: Arc::new(EngineClock {
+                clock: inner.clock.clone(),
+                life,
+            }),
             objectives: self.objectives(),
             settings: Arc::clone(&inner.settings),
-            store: inner.store.clone(),
+            store: database.store(),
             limits: inner.limits.clone(),
         }
     }
@@ -516,7 +634,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Drop for Inner {
     fn drop(&mut self) {
         for running in &locked(&self.engines).running {
-            running.dead.cancel();
+            running.life.end();
         }
         if !std::thread::panicking() {
             let panics = panics::taken();

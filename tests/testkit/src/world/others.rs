@@ -7,19 +7,49 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use goal_core::evidence::Voice;
-use goal_core::goal::{ModelRef, SessionId};
+use goal_core::goal::{GoalId, ModelRef, SessionId};
 use goal_core::judge::{AuditFailure, AuditOutcome};
+use goal_core::limits::Limits;
+use goal_core::script_guard;
 use goal_core::time::{Wall, millis};
-use goal_core::verdict::{Verdict, VerdictKind};
+use goal_core::verdict::{self, Verdict, VerdictKind};
 use goal_engine::ports::{
-    AuditJob, AuditMark, Auditor, AuditorModel, CallError, Clock, NoticeOut, Notices, Presence,
-    ServerEvent,
+    AuditJob, AuditMark, Auditor, AuditorModel, CallError, Clock, DistillJob, Distillation,
+    NoticeOut, Notices, Presence, ServerEvent,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::World;
+use super::facts::What;
+use super::life::Life;
 use super::port::Server;
 use super::state::Run;
+
+/// How long an audit takes where nothing else was said.
+const TAKES: Duration = Duration::from_secs(2);
+
+impl World {
+    /// What the auditor's model next makes of an objective that is too long.
+    pub fn distills(&self, text: &str) {
+        self.inner.auditor.distill(Distillation::Said {
+            text: text.to_owned(),
+            model: judge_model(),
+        });
+    }
+
+    /// The next distillation fails in this way. Those that nothing was said about fail because of
+    /// the provider.
+    pub fn distillation_fails(&self, failure: AuditFailure) {
+        self.inner.auditor.distill(Distillation::Failed(failure));
+    }
+
+    /// What was to be distilled, dropped distillations included.
+    #[must_use]
+    pub fn distillations(&self) -> Vec<DistillJob> {
+        self.inner.auditor.with(|inner| inner.distill_jobs.clone())
+    }
+}
 
 /// The auditor: answers from a script, else "continue" with a note of its own each time.
 #[derive(Clone)]
@@ -28,9 +58,26 @@ pub(crate) struct ScriptedAuditor {
     inner: Arc<Mutex<Inner>>,
 }
 
+/// The auditor as one engine asks it.
+pub(crate) struct EngineAuditor {
+    pub(crate) auditor: ScriptedAuditor,
+    pub(crate) life: Life,
+}
+
+/// What the auditor answers.
+enum Reply {
+    Outcome(AuditOutcome),
+    /// A text of the model, read and guarded as the real auditor does it.
+    Text(String),
+    /// Nothing, until the audit's deadline.
+    Silence,
+}
+
 struct Inner {
-    script: VecDeque<AuditOutcome>,
+    script: VecDeque<Reply>,
     jobs: Vec<AuditJob>,
+    distill_script: VecDeque<Distillation>,
+    distill_jobs: Vec<DistillJob>,
     cancelled: usize,
     takes: Duration,
     available: bool,
@@ -41,8 +88,10 @@ impl ScriptedAuditor {
         let inner = Inner {
             script: VecDeque::new(),
             jobs: Vec::new(),
+            distill_script: VecDeque::new(),
+            distill_jobs: Vec::new(),
             cancelled: 0,
-            takes: Duration::from_secs(2),
+            takes: TAKES,
             available: true,
         };
         Self {
@@ -59,11 +108,28 @@ impl ScriptedAuditor {
             },
             model: judge_model(),
         };
-        self.with(|inner| inner.script.push_back(outcome));
+        self.with(|inner| inner.script.push_back(Reply::Outcome(outcome)));
     }
 
     pub(crate) fn fail(&self, failure: AuditFailure) {
-        self.with(|inner| inner.script.push_back(AuditOutcome::Failed(failure)));
+        let outcome = AuditOutcome::Failed(failure);
+        self.with(|inner| inner.script.push_back(Reply::Outcome(outcome)));
+    }
+
+    pub(crate) fn reply(&self, text: &str) {
+        self.with(|inner| inner.script.push_back(Reply::Text(text.to_owned())));
+    }
+
+    pub(crate) fn never_answers(&self) {
+        self.with(|inner| inner.script.push_back(Reply::Silence));
+    }
+
+    /// What was scripted and not asked for is forgotten.
+    pub(crate) fn forgets(&self) {
+        self.with(|inner| {
+            inner.script.clear();
+            inner.takes = TAKES;
+        });
     }
 
     pub(crate) fn takes(&self, length: Duration) {
@@ -82,19 +148,23 @@ impl ScriptedAuditor {
         self.with(|inner| inner.cancelled)
     }
 
+    fn distill(&self, outcome: Distillation) {
+        self.with(|inner| inner.distill_script.push_back(outcome));
+    }
+
     fn with<T>(&self, look: impl FnOnce(&mut Inner) -> T) -> T {
         look(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The throw-away session of an audit, as every client sees it.
-    fn open_child(&self, job: &AuditJob) -> SessionId {
+    /// The throw-away session of an audit or a distillation, as every client sees it.
+    fn open_child(&self, session: &SessionId, directory: &str, goal: &GoalId) -> Child {
         let mut state = self.server.lock();
         let id = SessionId::new(state.native_id("ses_"));
-        let mut room = state.new_room("audit", &job.directory);
-        room.parent = Some(job.session.clone());
+        let mut room = state.new_room("audit", directory);
+        room.parent = Some(session.clone());
         room.audit = Some(AuditMark {
             owner: "audit".to_owned(),
-            goal: job.goal.clone(),
+            goal: goal.clone(),
             until: state.now().after(Duration::from_mins(7)),
         });
         state.create(&id, room);
@@ -103,45 +173,113 @@ impl ScriptedAuditor {
             step: goal_core::goal::MessageId::new("msg_audit"),
             retrying: false,
         };
-        id
+        Child {
+            server: self.server.clone(),
+            id,
+        }
     }
+}
 
-    fn close_child(&self, id: &SessionId) {
+/// A throw-away session; dropping it stops and deletes it.
+struct Child {
+    server: Server,
+    id: SessionId,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
         let mut state = self.server.lock();
-        state.room_mut(id).run = Run::Idle;
-        state.say_status(id);
-        state.rooms.remove(id);
-        state.emit(&ServerEvent::Deleted(id.clone()));
+        // A sweep may have deleted it, and a server that is down deletes nothing.
+        if !state.up || !state.rooms.contains_key(&self.id) {
+            return;
+        }
+        state.room_mut(&self.id).run = Run::Idle;
+        state.say_status(&self.id);
+        state.rooms.remove(&self.id);
+        state.emit(&ServerEvent::Deleted(self.id.clone()));
+    }
+}
+
+impl ScriptedAuditor {
+    /// What the next audit comes to, and how long it takes.
+    fn next(&self, job: &AuditJob) -> (Duration, AuditOutcome) {
+        self.with(|inner| {
+            inner.jobs.push(job.clone());
+            let count = inner.jobs.len();
+            match inner.script.pop_front() {
+                None => (inner.takes, goes_on(count)),
+                Some(Reply::Outcome(outcome)) => (inner.takes, outcome),
+                Some(Reply::Text(text)) => (inner.takes, outcome_of(&text, job)),
+                Some(Reply::Silence) => {
+                    let failed = AuditOutcome::Failed(AuditFailure::Timeout);
+                    (Limits::DEFAULT.audit_timeout, failed)
+                }
+            }
+        })
     }
 }
 
 #[async_trait]
-impl Auditor for ScriptedAuditor {
+impl Auditor for EngineAuditor {
     async fn audit(&self, job: AuditJob, cancel: CancellationToken) -> AuditOutcome {
-        let (takes, outcome) = self.with(|inner| {
-            inner.jobs.push(job.clone());
-            let count = inner.jobs.len();
-            let outcome = inner.script.pop_front();
-            (inner.takes, outcome.unwrap_or_else(|| goes_on(count)))
-        });
-        let child = self.open_child(&job);
+        self.life.step();
+        let (takes, outcome) = self.auditor.next(&job);
+        let child = self
+            .auditor
+            .open_child(&job.session, &job.directory, &job.goal);
         let cancelled = tokio::select! {
+            biased;
+            () = self.life.over() => true,
             () = cancel.cancelled() => true,
             () = tokio::time::sleep(takes) => false,
         };
-        self.close_child(&child);
+        self.life.step();
+        drop(child);
         if cancelled {
-            self.with(|inner| inner.cancelled += 1);
+            self.auditor.with(|inner| inner.cancelled += 1);
             return AuditOutcome::Failed(AuditFailure::Connection);
         }
         outcome
     }
 
+    async fn distill(&self, job: DistillJob) -> Distillation {
+        self.life.step();
+        let (takes, outcome) = self.auditor.with(|inner| {
+            inner.distill_jobs.push(job.clone());
+            let outcome = inner.distill_script.pop_front();
+            let fails = Distillation::Failed(AuditFailure::Provider);
+            (inner.takes, outcome.unwrap_or(fails))
+        });
+        let _child = self
+            .auditor
+            .open_child(&job.session, &job.directory, &job.goal);
+        let ends = tokio::time::timeout(job.within, tokio::time::sleep(takes)).await;
+        ends.map_or(Distillation::Failed(AuditFailure::Timeout), |()| outcome)
+    }
+
     async fn resolve(&self, _: &str, _: Option<&Voice>) -> Result<Option<AuditorModel>, CallError> {
-        Ok(self.with(|inner| inner.available).then(|| AuditorModel {
+        self.life.step();
+        Ok(self
+            .auditor
+            .with(|inner| inner.available)
+            .then(|| AuditorModel {
+                model: judge_model(),
+                source: "config",
+            }))
+    }
+}
+
+fn outcome_of(text: &str, job: &AuditJob) -> AuditOutcome {
+    match verdict::parse(text, "") {
+        Ok(read) => AuditOutcome::Verdict {
+            verdict: Verdict {
+                note: script_guard::guard(&read.note, &[&job.objective, &job.evidence.text])
+                    .to_owned(),
+                ..read
+            },
             model: judge_model(),
-            source: "config",
-        }))
+        },
+        Err(_) => AuditOutcome::Failed(AuditFailure::Unparsable),
     }
 }
 
@@ -175,12 +313,28 @@ impl Inbox {
     }
 }
 
+/// The notices of one engine.
+pub(crate) struct EngineNotices {
+    pub(crate) inbox: Inbox,
+    pub(crate) server: Server,
+    pub(crate) engine: usize,
+    pub(crate) life: Life,
+}
+
 #[async_trait]
-impl Notices for Inbox {
+impl Notices for EngineNotices {
     async fn deliver(&self, notice: &NoticeOut) -> Result<(), String> {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.life.wait(Duration::from_millis(1)).await;
+        let told = What::Told {
+            goal: notice.goal.clone(),
+            code: notice.code,
+        };
+        let session = notice.session.as_str();
+        self.server.lock().note(Some(self.engine), session, told);
+        let mut all = self.inbox.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(notice.clone());
+        drop(all);
+        self.life.step();
         Ok(())
     }
 }
@@ -211,8 +365,25 @@ impl WorldClock {
     }
 }
 
-impl Clock for WorldClock {
+/// The clock as one engine reads it.
+pub(crate) struct EngineClock {
+    pub(crate) clock: WorldClock,
+    pub(crate) life: Life,
+}
+
+impl Clock for EngineClock {
     fn wall(&self) -> Wall {
+        self.life.step();
+        self.clock.wall()
+    }
+
+    fn random(&self) -> [u8; 16] {
+        self.clock.random()
+    }
+}
+
+impl WorldClock {
+    pub(crate) fn wall(&self) -> Wall {
         Wall(self.base.load(Ordering::SeqCst) + millis(self.epoch.elapsed()))
     }
 

@@ -12,9 +12,10 @@ use goal_engine::ports::{
     SessionRead, Sessions,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio_util::sync::CancellationToken;
 
 use super::calls::{Call, Called, Effect, Fault, gone};
+use super::facts::What;
+use super::life::Life;
 use super::state::State;
 
 /// How long a request and an answer are on their way.
@@ -93,8 +94,7 @@ pub(crate) struct Line {
     pub(crate) server: Server,
     /// 0 is a command without a running loop.
     pub(crate) engine: usize,
-    /// The engine has crashed.
-    pub(crate) dead: CancellationToken,
+    pub(crate) life: Life,
 }
 
 impl Line {
@@ -105,7 +105,7 @@ impl Line {
         perform: impl FnOnce(&Server, Effect) -> Result<T, CallError> + Send,
     ) -> Result<T, CallError> {
         let fault = self.record(call, session);
-        self.wait(HALF_TRIP + fault.before).await;
+        self.life.wait(HALF_TRIP + fault.before).await;
         if !self.server.lock().up {
             return Err(CallError {
                 kind: CallErrorKind::NotSent,
@@ -117,14 +117,12 @@ impl Line {
             (Some(error), effect) => perform(&self.server, effect).and(Err(error.clone())),
             (None, effect) => perform(&self.server, effect),
         };
-        self.wait(HALF_TRIP + fault.after).await;
+        self.life.wait(HALF_TRIP + fault.after).await;
         result
     }
 
     fn record(&self, call: Call, session: &str) -> Fault {
-        if self.dead.is_cancelled() {
-            crash();
-        }
+        self.life.step();
         let mut state = self.server.lock();
         let called = Called {
             at: state.elapsed(),
@@ -133,6 +131,7 @@ impl Line {
             session: session.to_owned(),
         };
         state.calls.push(called);
+        state.called.notify_waiters();
         let plain = Fault::slow(Duration::ZERO);
         // Faults are for engines: commands of other programs have their own line.
         if self.engine == 0 {
@@ -145,31 +144,20 @@ impl Line {
         next.or_else(|| state.always.get(&call).cloned())
             .unwrap_or(plain)
     }
-
-    async fn wait(&self, length: Duration) {
-        tokio::select! {
-            biased;
-            () = self.dead.cancelled() => crash(),
-            () = tokio::time::sleep(length) => {}
-        }
-    }
-}
-
-/// Ends the task that calls it, as the end of its process would; without a word on stderr.
-fn crash() -> ! {
-    std::panic::resume_unwind(Box::new("this engine has crashed"))
 }
 
 #[async_trait]
 impl Sessions for Line {
     async fn session(&self, id: &SessionId, _: Option<&str>) -> Result<SessionRead, CallError> {
         self.call(Call::Session, id.as_str(), |server, _| {
-            let state = server.lock();
-            if state.rooms.contains_key(id) {
-                Ok(state.read(id))
-            } else {
-                Err(gone(id))
+            let mut state = server.lock();
+            if !state.rooms.contains_key(id) {
+                return Err(gone(id));
             }
+            let read = state.read(id);
+            let metadata = read.metadata.clone();
+            state.note(Some(self.engine), id.as_str(), What::Read(metadata));
+            Ok(read)
         })
         .await
     }
@@ -186,9 +174,7 @@ impl Sessions for Line {
                 return Err(gone(id));
             }
             if effect != Effect::None {
-                state.room_mut(id).metadata = Some(metadata.to_owned());
-                state.touch(id);
-                state.say_session(id);
+                state.write(id, Some(self.engine), metadata.into());
             }
             Ok(state.read(id))
         })
@@ -271,7 +257,7 @@ impl Sessions for Line {
 
     async fn prompt(&self, id: &SessionId, _: &str, prompt: &PromptOut) -> Result<(), CallError> {
         let engine = self.engine;
-        self.server.lock().sent.push(prompt.clone());
+        self.server.lock().note_prompt(engine, id, prompt);
         self.call(Call::Prompt, id.as_str(), move |server, effect| {
             if !server.lock().rooms.contains_key(id) {
                 return Err(gone(id));
@@ -285,11 +271,18 @@ impl Sessions for Line {
                     }
                 }
                 Effect::None => {}
+                Effect::ErrorInstead { stored } => {
+                    let mut state = server.lock();
+                    state.refuse_later(id, prompt, Some(engine), stored);
+                }
                 Effect::Late(by) => {
                     let (server, id, prompt) = (server.clone(), id.clone(), prompt.clone());
                     tokio::spawn(async move {
                         tokio::time::sleep(by).await;
-                        server.prompt(&id, &prompt, Some(engine));
+                        // A server that was killed meanwhile never gets it.
+                        if server.lock().up {
+                            server.prompt(&id, &prompt, Some(engine));
+                        }
                     });
                 }
             }
@@ -342,7 +335,7 @@ pub(crate) struct Ear {
     /// Its place among the server's listeners.
     pub(crate) place: usize,
     pub(crate) receiver: UnboundedReceiver<ServerEvent>,
-    pub(crate) dead: CancellationToken,
+    pub(crate) life: Life,
 }
 
 #[async_trait]
@@ -350,9 +343,12 @@ impl Events for Ear {
     async fn next(&mut self) -> ServerEvent {
         tokio::select! {
             biased;
-            () = self.dead.cancelled() => crash(),
+            () = self.life.over() => std::future::pending().await,
             event = self.receiver.recv() => match event {
-                Some(event) => event,
+                Some(event) => {
+                    self.life.step();
+                    event
+                }
                 None => std::future::pending().await,
             },
         }
@@ -362,7 +358,8 @@ impl Events for Ear {
         while self.receiver.try_recv().is_ok() {}
         let mut state = self.server.lock();
         state.reconnections += 1;
-        let Some(listener) = state.listeners.get(self.place) else {
+        let up = state.up;
+        let Some(listener) = state.listeners.get_mut(self.place) else {
             return;
         };
         let lost = ServerEvent::Lost {
@@ -370,10 +367,9 @@ impl Events for Ear {
             unauthorized: false,
             retry_in: Duration::ZERO,
         };
-        // The receiver is this ear's own.
-        let _ = listener.sender.send(lost);
-        if listener.connected {
-            let _ = listener.sender.send(ServerEvent::Connected);
+        listener.says(&lost);
+        if up && !listener.is_broken() {
+            listener.reconnects();
         }
     }
 }

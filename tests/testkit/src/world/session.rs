@@ -12,7 +12,9 @@ use goal_engine::view::{GoalView, Phase};
 use serde_json::{Value, json};
 
 use super::World;
-use super::state::{Listener, Run, State};
+use super::facts::What;
+use super::line::Listener;
+use super::state::{Run, State};
 use super::turns::{End, text, tool};
 
 /// A session. Cheap to clone.
@@ -35,10 +37,27 @@ pub struct Prompted {
     pub engine: usize,
 }
 
+/// A message in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sequel {
+    /// Its id.
+    pub message: MessageId,
+    /// How long the world had existed.
+    pub at: Duration,
+    /// The engine that sent it first.
+    pub engine: Option<usize>,
+    /// The prompt that it answers.
+    pub answers: Option<MessageId>,
+}
+
 /// What is seen of the session.
 impl Session {
     pub(crate) fn new(world: World, id: SessionId) -> Self {
         Self { world, id }
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.world
     }
 
     /// Its id.
@@ -111,6 +130,35 @@ impl Session {
         self.world.inner.server.lock().room(&self.id).model_calls
     }
 
+    /// Its messages in their order: who made each, and when.
+    #[must_use]
+    pub fn sequence(&self) -> Vec<Sequel> {
+        let state = self.world.inner.server.lock();
+        let messages = state.room(&self.id).messages.iter();
+        messages
+            .map(|stored| Sequel {
+                message: stored.message.id.clone(),
+                at: stored.at,
+                engine: stored.engine.filter(|engine| *engine > 0),
+                answers: stored.message.step().and_then(|step| step.parent.clone()),
+            })
+            .collect()
+    }
+
+    /// The prompt that it works on.
+    #[must_use]
+    pub fn works_on(&self) -> Option<MessageId> {
+        let state = self.world.inner.server.lock();
+        state.presence(&self.id)?;
+        let step = state.current(&self.id);
+        state
+            .stored(&self.id, &step)?
+            .message
+            .step()?
+            .parent
+            .clone()
+    }
+
     /// Whether it works.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -142,6 +190,7 @@ impl Session {
                 text: words.to_owned(),
                 reminder: None,
             };
+            state.note(None, id.as_str(), What::Said);
             if let Some(generation) = state.take_prompt(id, &prompt, None) {
                 state.begin(id, generation);
             }
@@ -151,6 +200,11 @@ impl Session {
 
     /// The user stops whatever runs.
     pub fn user_aborts(&self) {
+        self.state(|state, id| {
+            if state.presence(id).is_some() {
+                state.note(None, id.as_str(), What::Stopped);
+            }
+        });
         self.world.inner.server.abort(&self.id);
     }
 
@@ -198,6 +252,15 @@ impl Session {
         let point = RevertId::new(message.as_str());
         self.state(|state, id| {
             state.room_mut(id).revert = Some(point);
+            state.touch(id);
+            state.say_session(id);
+        });
+    }
+
+    /// The user takes a rewind back.
+    pub fn user_restores(&self) {
+        self.state(|state, id| {
+            state.room_mut(id).revert = None;
             state.touch(id);
             state.say_session(id);
         });
@@ -361,9 +424,16 @@ impl Session {
     /// The agent starts a sub-agent, which works.
     #[must_use]
     pub fn starts_subagent(&self, name: &str) -> Session {
+        let folder = self.state(|state, id| state.room(id).directory.clone());
+        self.starts_subagent_in(name, &folder)
+    }
+
+    /// The agent starts a sub-agent, which works in `folder`.
+    #[must_use]
+    pub fn starts_subagent_in(&self, name: &str, folder: &str) -> Session {
         let id = SessionId::new(format!("ses_{name}"));
         self.state(|state, parent| {
-            let mut room = state.new_room(name, &state.room(parent).directory);
+            let mut room = state.new_room(name, folder);
             room.parent = Some(parent.clone());
             state.create(&id, room);
         });
@@ -462,13 +532,13 @@ impl Session {
 
     fn unheard(&self, happens: impl FnOnce(&Self)) {
         let listening = self.state(|state, _| {
-            let deaf = |listener: &mut Listener| std::mem::replace(&mut listener.connected, false);
+            let deaf = |listener: &mut Listener| listener.is_deaf(true);
             state.listeners.iter_mut().map(deaf).collect::<Vec<_>>()
         });
         happens(self);
         self.state(|state, _| {
             for (listener, connected) in state.listeners.iter_mut().zip(listening) {
-                listener.connected = connected;
+                listener.is_deaf(!connected);
             }
         });
     }
@@ -524,9 +594,7 @@ impl Session {
         }
         change(&mut metadata);
         self.state(|state, id| {
-            state.room_mut(id).metadata = Some(metadata.to_string());
-            state.touch(id);
-            state.say_session(id);
+            state.write(id, None, metadata.to_string().into());
         });
     }
 

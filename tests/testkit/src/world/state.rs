@@ -1,6 +1,7 @@
 //! The simulated server's state, and what a change of it emits.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use goal_core::goal::{MessageId, ModelRef, RevertId, SessionId};
@@ -8,10 +9,12 @@ use goal_core::message::{Author, Message, Part, Step};
 use goal_core::snapshot::SessionFacts;
 use goal_core::time::{Wall, millis};
 use goal_engine::ports::{AuditMark, OpenRequest, Presence, PromptOut, ServerEvent, SessionRead};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::calls::{Call, Called, Fault};
+use super::facts::{Fact, What};
+use super::line::{Listener, Trouble};
 
 /// The folder of every session that names no other.
 pub(crate) const FOLDER: &str = "/home/demo/project";
@@ -24,9 +27,14 @@ pub(crate) struct State {
     pub(crate) rooms: BTreeMap<SessionId, Room>,
     pub(crate) requests: Vec<OpenRequest>,
     pub(crate) listeners: Vec<Listener>,
+    pub(crate) trouble: Trouble,
+    /// What happened since it was last asked for.
+    pub(crate) facts: Vec<Fact>,
     pub(crate) faults: BTreeMap<Call, VecDeque<Fault>>,
     pub(crate) always: BTreeMap<Call, Fault>,
     pub(crate) calls: Vec<Called>,
+    /// Somebody waits for the next call.
+    pub(crate) called: Arc<Notify>,
     /// How often an engine gave its connection up for a new one.
     pub(crate) reconnections: usize,
     /// The prompts of engines and commands, as often as they were sent.
@@ -39,18 +47,12 @@ pub(crate) struct State {
     pub(crate) ids_backwards: bool,
 }
 
-/// Who hears the events.
-pub(crate) struct Listener {
-    pub(crate) sender: UnboundedSender<ServerEvent>,
-    pub(crate) connected: bool,
-}
-
 /// One session.
 pub(crate) struct Room {
     pub(crate) parent: Option<SessionId>,
     pub(crate) title: String,
     pub(crate) directory: String,
-    pub(crate) metadata: Option<String>,
+    pub(crate) metadata: Option<Arc<str>>,
     pub(crate) audit: Option<AuditMark>,
     /// Its parent does not wait for it: stopping the parent leaves it at work.
     pub(crate) background: bool,
@@ -105,9 +107,12 @@ impl State {
             rooms: BTreeMap::new(),
             requests: Vec::new(),
             listeners: Vec::new(),
+            trouble: Trouble::default(),
+            facts: Vec::new(),
             faults: BTreeMap::new(),
             always: BTreeMap::new(),
             calls: Vec::new(),
+            called: Arc::default(),
             reconnections: 0,
             sent: Vec::new(),
             up: true,
@@ -124,6 +129,41 @@ impl State {
     /// The server's wall clock.
     pub(crate) fn now(&self) -> Wall {
         Wall(self.base + millis(self.elapsed()))
+    }
+
+    /// The computer of the server slept for so long: its clock ran on.
+    pub(crate) fn sleeps(&mut self, by: Duration) {
+        self.base += millis(by);
+    }
+
+    /// Remembers what happened.
+    pub(crate) fn note(&mut self, engine: Option<usize>, session: &str, what: What) {
+        self.facts.push(Fact {
+            at: self.elapsed(),
+            engine,
+            session: session.to_owned(),
+            what,
+        });
+    }
+
+    /// Remembers that an engine begins to send a prompt.
+    pub(crate) fn note_prompt(&mut self, engine: usize, id: &SessionId, prompt: &PromptOut) {
+        self.sent.push(prompt.clone());
+        let sent = What::Sent {
+            message: prompt.message.clone(),
+            busy_since: self.busy_since(id),
+        };
+        self.note(Some(engine), id.as_str(), sent);
+    }
+
+    /// Replaces the metadata of a session.
+    pub(crate) fn write(&mut self, id: &SessionId, engine: Option<usize>, metadata: Arc<str>) {
+        let room = self.room_mut(id);
+        let before = room.metadata.replace(Arc::clone(&metadata));
+        let after = Some(metadata);
+        self.note(engine, id.as_str(), What::Wrote { before, after });
+        self.touch(id);
+        self.say_session(id);
     }
 
     pub(crate) fn count(&mut self) -> u64 {
@@ -195,7 +235,7 @@ impl State {
             },
             title: room.title.clone(),
             directory: room.directory.clone(),
-            metadata: room.metadata.as_deref().map(Into::into),
+            metadata: room.metadata.clone(),
             audit: room.audit.clone(),
             created: room.created,
             updated: room.updated,
@@ -213,15 +253,25 @@ impl State {
         }
     }
 
+    /// Since when the step that runs has been running.
+    pub(crate) fn busy_since(&self, id: &SessionId) -> Option<Duration> {
+        match &self.rooms.get(id)?.run {
+            Run::Step { step, .. } => Some(self.stored(id, step)?.at),
+            Run::Idle | Run::Starting { .. } => None,
+        }
+    }
+
     pub(crate) fn touch(&mut self, id: &SessionId) {
         let now = self.now();
         self.room_mut(id).updated = now;
     }
 
     pub(crate) fn emit(&mut self, event: &ServerEvent) {
-        for listener in self.listeners.iter().filter(|listener| listener.connected) {
-            // A listener that is gone has ended or crashed.
-            let _ = listener.sender.send(event.clone());
+        let fate = self.trouble.fate();
+        for listener in &self.listeners {
+            if listener.is_connected() {
+                listener.hears(event, fate);
+            }
         }
     }
 

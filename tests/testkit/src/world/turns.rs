@@ -40,6 +40,34 @@ impl State {
         self.schedule(id, &prompt.message)
     }
 
+    /// Takes a prompt as the server does that has no such model or agent: an error of the session,
+    /// and no turn.
+    pub(crate) fn refuse_later(
+        &mut self,
+        id: &SessionId,
+        prompt: &PromptOut,
+        engine: Option<usize>,
+        stored: bool,
+    ) {
+        if self.room(id).run != Run::Idle {
+            // What runs takes the prompt up.
+            self.take_prompt(id, prompt, engine);
+            return;
+        }
+        if stored {
+            self.take_prompt(id, prompt, engine);
+            self.room_mut(id).run = Run::Idle;
+        }
+        self.emit(&ServerEvent::Error {
+            session: id.clone(),
+            kind: ErrorKind::Failure,
+            text: "UnknownError: Model not found: fake/big.".to_owned(),
+        });
+        if stored {
+            self.say_status(id);
+        }
+    }
+
     /// The run of `parent`, if the session is free for one.
     pub(crate) fn schedule(&mut self, id: &SessionId, parent: &MessageId) -> Option<u64> {
         if self.room(id).run != Run::Idle {

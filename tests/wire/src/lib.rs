@@ -1,0 +1,1 @@
+//! The engine over real sockets, against a server that fails as servers and networks do.
