@@ -37,8 +37,9 @@ use crate::notifier::{self, Action, Click, Notifier};
 use crate::once::Once;
 use crate::words::Words;
 
-/// How long the app's end may take: a prompt under way, audits taken back, a server asked to end.
-const END_MAX: Duration = Duration::from_secs(10);
+/// How long the app's end may take: 10 s for the loop, 3 s for audits to be taken back, 3 s for a
+/// server of ours that is asked to end, and a little more to kill it.
+const END_MAX: Duration = Duration::from_secs(20);
 
 /// How often the settings file is looked at, which the command line writes, too.
 const SETTINGS_LOOK: Duration = Duration::from_secs(2);
@@ -435,7 +436,7 @@ impl<R: Runtime> Goal<R> {
         self.once.run(id, "server_connect", &connect, work).await
     }
 
-    /// Ends everything in order, within 10 seconds: reading is dropped, a write or prompt under way
+    /// Ends everything in order, within 20 seconds: reading is dropped, a write or prompt under way
     /// comes to its end, audits are taken back, a server of ours is ended. Goals stay as they are.
     /// The app's own end does this; a second call does nothing. Blocks: call it outside of async
     /// code.
