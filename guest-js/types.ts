@@ -168,6 +168,18 @@ export const SETTING_KEYS = [
 /** The settings. */
 export type SettingKey = (typeof SETTING_KEYS)[number];
 
+/** Why an auditor does not answer. */
+export const AUDIT_FAILURES = [
+  "noModel",
+  "connection",
+  "timeout",
+  "provider",
+  "unparsable",
+] as const;
+
+/** Why an auditor does not answer. */
+export type AuditFailure = (typeof AUDIT_FAILURES)[number];
+
 /** Who names an auditor. */
 export const AUDITOR_SOURCES = [
   "settings",
@@ -710,9 +722,17 @@ export type Started = {
  */
 goal: GoalView, 
 /**
- * The objective is long: the auditor gets a shortened copy, the agent the whole text.
+ * The objective is long: the auditor gets a shortened copy, a sent prompt holds all of it.
  */
 shortened: boolean, 
+/**
+ * The model that condensed the copy to the criteria of the objective.
+ */
+distilledBy: string | null, 
+/**
+ * Why it could not be condensed: the copy is the beginning and the end then.
+ */
+notDistilled: AuditFailure | null, 
 /**
  * The objective is kept in the session: the server is elsewhere, or a file could not be
  * written.
@@ -740,9 +760,17 @@ export type Edited = {
  */
 goal: GoalView, 
 /**
- * The objective is long: the auditor gets a shortened copy.
+ * The objective is long: the auditor gets a shortened copy, and so does the agent.
  */
 shortened: boolean, 
+/**
+ * The model that condensed the copy to the criteria of the objective.
+ */
+distilledBy: string | null, 
+/**
+ * Why it could not be condensed: the copy is the beginning and the end then.
+ */
+notDistilled: AuditFailure | null, 
 /**
  * The objective is kept in the session.
  */

@@ -21,6 +21,9 @@ const UPDATE_VARIABLE: &str = "UPDATE_TYPES";
 /// The closed list of decisions; `session/cycle.rs` of the engine makes them.
 const DECISIONS: [&str; 6] = ["rest", "recheck", "pause", "settle", "audit", "continue"];
 
+/// Why an auditor does not answer; `AuditFailure` of the core.
+const AUDIT_FAILURES: [&str; 5] = ["noModel", "connection", "timeout", "provider", "unparsable"];
+
 /// Who names an auditor; `audit/model.rs` of the engine makes them.
 const AUDITOR_SOURCES: [&str; 4] = ["settings", "config", "family-scan", "session-model"];
 
@@ -132,8 +135,9 @@ fn both_catalogues_have_every_code_and_the_same_keys() {
     let codes = Code::all().map(|code| format!("error.{}", code.name()));
     let decisions = DECISIONS.map(|decision| format!("decision.{decision}"));
     let sources = AUDITOR_SOURCES.map(|source| format!("auditor.{source}"));
+    let failures = AUDIT_FAILURES.map(|failure| format!("auditFailure.{failure}"));
     let wanted = phases.into_iter().chain(statuses).chain(codes);
-    let wanted = wanted.chain(decisions).chain(sources);
+    let wanted = wanted.chain(decisions).chain(sources).chain(failures);
     let missing: Vec<String> = wanted.filter(|key| !english.contains_key(key)).collect();
     assert!(missing.is_empty(), "no text for {missing:?}");
 }
@@ -194,6 +198,12 @@ fn types() -> String {
             "SettingKey",
             "The settings.",
             settings::keys(),
+        ),
+        list(
+            "AUDIT_FAILURES",
+            "AuditFailure",
+            "Why an auditor does not answer.",
+            AUDIT_FAILURES,
         ),
         list(
             "AUDITOR_SOURCES",

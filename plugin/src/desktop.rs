@@ -8,7 +8,7 @@ use std::time::Duration;
 use goal_core::goal::SessionId;
 use goal_core::judge::AuditOutcome;
 use goal_core::time::millis;
-use goal_engine::audit::{Place, Trial};
+use goal_engine::audit::{Trial, Whose};
 use goal_engine::clock::SystemClock;
 use goal_engine::command;
 use goal_engine::ports::Notices;
@@ -31,14 +31,15 @@ use crate::models::{
     AuditorCheck, AuditorModel, AuditorTest, Cleared, Completed, Edit, Edited, Explanation,
     GoalView, ListNotices, MarkRead, MarkedRead, Notice, ObjectiveText, OnAll, OnSession, Open,
     Paused, PausedOne, Resume, Resumed, ServerConnect, ServerStatus, SetSettings, SettingsView,
-    Snapshot, Start, Started, TestAuditor, WatchSession, Watching, session,
+    Snapshot, Start, Started, TestAuditor, WatchSession, Watching, copy_of, session,
 };
 use crate::notifier::{self, Action, Click, Notifier};
 use crate::once::Once;
 use crate::words::Words;
 
-/// How long the app's end may take: a prompt under way, audits taken back, a server asked to end.
-const END_MAX: Duration = Duration::from_secs(10);
+/// How long the app's end may take: 10 s for the loop, 3 s for audits to be taken back, 3 s for a
+/// server of ours that is asked to end, and a little more to kill it.
+const END_MAX: Duration = Duration::from_secs(20);
 
 /// How often the settings file is looked at, which the command line writes, too.
 const SETTINGS_LOOK: Duration = Duration::from_secs(2);
@@ -213,9 +214,12 @@ impl<R: Runtime> Goal<R> {
                 replace,
             };
             let started = line.engine.start_goal(request).await?;
+            let (shortened, distilled_by, not_distilled) = copy_of(Some(&started.copy));
             Ok(Started {
                 goal: hub.show(&started.view),
-                shortened: started.copy.is_shortened(),
+                shortened,
+                distilled_by,
+                not_distilled,
                 inline: started.inline,
                 auditor: started.auditor.into(),
                 message_id: started.message.map(|message| message.to_string()),
@@ -240,11 +244,12 @@ impl<R: Runtime> Goal<R> {
         let (host, hub) = (Arc::clone(&self.host), Arc::clone(&self.hub));
         let work = async move {
             let edited = host.line()?.engine.edit(request).await?;
+            let (shortened, distilled_by, not_distilled) = copy_of(edited.copy.as_ref());
             Ok(Edited {
                 goal: hub.show(&edited.view),
-                shortened: edited
-                    .copy
-                    .is_some_and(|copy| copy.is_shortened()),
+                shortened,
+                distilled_by,
+                not_distilled,
                 inline: edited.inline,
             })
         };
@@ -431,7 +436,7 @@ impl<R: Runtime> Goal<R> {
         self.once.run(id, "server_connect", &connect, work).await
     }
 
-    /// Ends everything in order, within 10 seconds: reading is dropped, a write or prompt under way
+    /// Ends everything in order, within 20 seconds: reading is dropped, a write or prompt under way
     /// comes to its end, audits are taken back, a server of ours is ended. Goals stay as they are.
     /// The app's own end does this; a second call does nothing. Blocks: call it outside of async
     /// code.
@@ -697,11 +702,11 @@ async fn settings_view(settings: &SettingsFile) -> SettingsView {
     }
 }
 
-fn place(session_id: Option<&str>, directory: Option<&str>) -> Result<Place> {
+fn place(session_id: Option<&str>, directory: Option<&str>) -> Result<Whose> {
     match (session_id, directory) {
-        (Some(id), _) => session(id).map(Place::Session),
+        (Some(id), _) => session(id).map(Whose::Session),
         (None, Some(folder)) if (1..=FOLDER_BYTES_MAX).contains(&folder.trim().len()) => {
-            Ok(Place::Folder(folder.trim().to_owned()))
+            Ok(Whose::Folder(folder.trim().to_owned()))
         }
         (None, Some(_) | None) => Err(Error::invalid_arguments(
             "Name the session, or the folder of an empty one, whose auditor is meant.",

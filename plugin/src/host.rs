@@ -28,7 +28,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, Error, Result};
@@ -40,6 +40,10 @@ const RETRY_MIN: Duration = Duration::from_secs(5);
 
 /// Longest such pause.
 const RETRY_MAX: Duration = Duration::from_mins(5);
+
+/// How long the engine may take to end: one call under way. What is left of it then is cut off with
+/// the app, but a server of ours must not be left running.
+const ENGINE_END: Duration = Duration::from_secs(10);
 
 /// How long the sessions of stopped audits may take to be deleted.
 const AUDITS_END: Duration = Duration::from_secs(3);
@@ -284,7 +288,9 @@ impl Keeper {
         let left = self.listen(&engine, &ports, states, turns).await;
         teller.abort();
         self.set_line(None);
-        engine.shutdown().await;
+        if timeout(ENGINE_END, engine.shutdown()).await.is_err() {
+            tracing::warn!("the loop did not end in time and is left behind");
+        }
         if !auditor.finish(AUDITS_END).await {
             tracing::warn!("audit sessions are left over; the next start deletes them");
         }

@@ -4,7 +4,7 @@
 
 use goal_core::goal::{Goal as CoreGoal, ModelRef, SessionId};
 use goal_core::time::Wall;
-use goal_engine::command;
+use goal_engine::command::{self, AuditorCopy};
 use goal_engine::settings::{self, Source};
 use goal_engine::store::{NoticeState, StoredDecision, StoredNotice};
 use goal_engine::view::GoalView as EngineView;
@@ -600,8 +600,13 @@ pub struct AuditorTest {
 pub struct Started {
     /// The goal.
     pub goal: GoalView,
-    /// The objective is long: the auditor gets a shortened copy, the agent the whole text.
+    /// The objective is long: the auditor gets a shortened copy, a sent prompt holds all of it.
     pub shortened: bool,
+    /// The model that condensed the copy to the criteria of the objective.
+    pub distilled_by: Option<String>,
+    /// Why it could not be condensed: the copy is the beginning and the end then.
+    #[cfg_attr(test, ts(type = "AuditFailure | null"))]
+    pub not_distilled: Option<&'static str>,
     /// The objective is kept in the session: the server is elsewhere, or a file could not be
     /// written.
     pub inline: bool,
@@ -620,10 +625,24 @@ pub struct Started {
 pub struct Edited {
     /// The goal: active again, unless its budget is spent.
     pub goal: GoalView,
-    /// The objective is long: the auditor gets a shortened copy.
+    /// The objective is long: the auditor gets a shortened copy, and so does the agent.
     pub shortened: bool,
+    /// The model that condensed the copy to the criteria of the objective.
+    pub distilled_by: Option<String>,
+    /// Why it could not be condensed: the copy is the beginning and the end then.
+    #[cfg_attr(test, ts(type = "AuditFailure | null"))]
+    pub not_distilled: Option<&'static str>,
     /// The objective is kept in the session.
     pub inline: bool,
+}
+
+/// What the auditor gets of an objective: shortened, by whom, why not.
+pub(crate) fn copy_of(copy: Option<&AuditorCopy>) -> (bool, Option<String>, Option<&'static str>) {
+    match copy {
+        None | Some(AuditorCopy::Whole) => (false, None, None),
+        Some(AuditorCopy::Distilled(by)) => (true, Some(model(by)), None),
+        Some(AuditorCopy::Excerpt(why)) => (true, None, Some(why.code())),
+    }
 }
 
 /// The answer of `pause`.

@@ -39,8 +39,8 @@ use crate::settings::SettingsFile;
 use crate::to_wire;
 
 use self::child::{Child, Cleaner, Order};
-use self::errand::{Desk, Errand, Site};
-pub use self::trial::{Place, Trial};
+use self::errand::{Desk, Errand, Place};
+pub use self::trial::{Trial, Whose};
 
 /// The agent that a managed server is given for audits.
 pub const AUDIT_AGENT: &str = "goal-auditor";
@@ -147,7 +147,7 @@ impl ServerAuditor {
         Ok((answer, model))
     }
 
-    async fn open_child(&self, place: &Site<'_>) -> Result<Child, Failure> {
+    async fn open_child(&self, place: &Place<'_>) -> Result<Child, Failure> {
         let lifetime = place.within.saturating_add(LEFT_OVER_AFTER);
         let mark = AuditMark {
             owner: self.owner.clone(),

@@ -84,11 +84,7 @@ impl Cleaner {
     /// Makes a session that is nobody's child, for an audit that judges nobody's work. The error
     /// is `None` if the program is ending.
     pub(super) async fn open_alone(&self, directory: &str) -> Result<Child, Option<Error>> {
-        let session = NewSession {
-            title: Some(TRIAL_TITLE.to_owned()),
-            permission: vec![PermissionRule::deny_all()],
-            ..NewSession::default()
-        };
+        let session = powerless(TRIAL_TITLE);
         let directory: Arc<str> = Arc::from(directory);
         let (give, take) = oneshot::channel();
         let cleaner = self.clone();
@@ -120,10 +116,8 @@ impl Cleaner {
     async fn make(&self, order: Order) -> Result<Child, Error> {
         let session = NewSession {
             parent_id: Some(order.parent.as_str().to_owned()),
-            title: Some(order.title.to_owned()),
             metadata: Some(order.metadata.clone()),
-            permission: vec![PermissionRule::deny_all()],
-            ..NewSession::default()
+            ..powerless(order.title)
         };
         let directory: Arc<str> = Arc::from(order.directory.as_str());
         let made = self.client.create_session(Some(&directory), &session).await;
@@ -151,6 +145,15 @@ impl Cleaner {
             }
         };
         self.tasks.spawn_on(cleaning, &self.runtime);
+    }
+}
+
+/// A session whose model may do nothing but answer.
+fn powerless(title: &str) -> NewSession {
+    NewSession {
+        title: Some(title.to_owned()),
+        permission: vec![PermissionRule::deny_all()],
+        ..NewSession::default()
     }
 }
 

@@ -22,7 +22,7 @@ use crate::to_wire;
 const CUT_OFF: &str = "length";
 
 /// Whom and what a throw-away session is for.
-pub(super) struct Site<'a> {
+pub(super) struct Place<'a> {
     pub(super) session: &'a SessionId,
     pub(super) directory: &'a str,
     pub(super) goal: &'a GoalId,
@@ -39,7 +39,7 @@ pub(super) trait Errand: Sync {
     type Answer: Send;
 
     /// Where it is asked; an audit may take `audit_timeout`.
-    fn place(&self, audit_timeout: Duration) -> Site<'_>;
+    fn place(&self, audit_timeout: Duration) -> Place<'_>;
 
     /// Asks.
     fn run(&self, desk: &Desk<'_>) -> impl Future<Output = Result<Self::Answer, Failure>> + Send;
@@ -48,8 +48,8 @@ pub(super) trait Errand: Sync {
 impl Errand for AuditJob {
     type Answer = Verdict;
 
-    fn place(&self, audit_timeout: Duration) -> Site<'_> {
-        Site {
+    fn place(&self, audit_timeout: Duration) -> Place<'_> {
+        Place {
             session: &self.session,
             directory: &self.directory,
             goal: &self.goal,
@@ -81,8 +81,8 @@ impl Errand for AuditJob {
 impl Errand for DistillJob {
     type Answer = String;
 
-    fn place(&self, _: Duration) -> Site<'_> {
-        Site {
+    fn place(&self, _: Duration) -> Place<'_> {
+        Place {
             session: &self.session,
             directory: &self.directory,
             goal: &self.goal,

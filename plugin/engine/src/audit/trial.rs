@@ -26,7 +26,7 @@ const GOAL: &str = "auditor-test";
 
 /// Whose auditor is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Whose {
     /// That of a session.
     Session(SessionId),
     /// That of an empty session of a folder.
@@ -49,7 +49,7 @@ impl ServerAuditor {
     ///
     /// # Errors
     /// [`Code::NoAuditor`], [`Code::UnknownSession`], and the codes of a failed call.
-    pub async fn would_use(&self, ports: &Ports, place: &Place) -> Result<AuditorModel, Error> {
+    pub async fn would_use(&self, ports: &Ports, place: &Whose) -> Result<AuditorModel, Error> {
         let scene = scene(ports, place).await?;
         Ok(self.voice_and_model(scene).await?.2)
     }
@@ -59,12 +59,12 @@ impl ServerAuditor {
     ///
     /// # Errors
     /// Those of [`ServerAuditor::would_use`]; an auditor that cannot judge is no error.
-    pub async fn try_out(&self, ports: &Ports, place: &Place) -> Result<Trial, Error> {
+    pub async fn try_out(&self, ports: &Ports, place: &Whose) -> Result<Trial, Error> {
         let scene = scene(ports, place).await?;
         let (directory, voice, auditor) = self.voice_and_model(scene).await?;
         let parent = match place {
-            Place::Session(_) => None,
-            Place::Folder(_) => Some(
+            Whose::Session(_) => None,
+            Whose::Folder(_) => Some(
                 self.cleaner
                     .open_alone(&directory)
                     .await
@@ -72,8 +72,8 @@ impl ServerAuditor {
             ),
         };
         let session = match (place, &parent) {
-            (Place::Session(session), _) => session.clone(),
-            (Place::Folder(_), parent) => {
+            (Whose::Session(session), _) => session.clone(),
+            (Whose::Folder(_), parent) => {
                 SessionId::new(parent.as_ref().map_or("", |made| made.id()))
             }
         };
@@ -135,10 +135,10 @@ fn not_made(error: Option<opencode_client::Error>) -> Error {
 }
 
 /// The folder, and who speaks there.
-async fn scene(ports: &Ports, place: &Place) -> Result<(String, Option<Voice>), Error> {
+async fn scene(ports: &Ports, place: &Whose) -> Result<(String, Option<Voice>), Error> {
     let session = match place {
-        Place::Session(session) => session,
-        Place::Folder(folder) => return Ok((folder.clone(), None)),
+        Whose::Session(session) => session,
+        Whose::Folder(folder) => return Ok((folder.clone(), None)),
     };
     let read = ports.sessions.session(session, None).await;
     let read = read.map_err(call_error)?;

@@ -242,7 +242,7 @@ impl World {
     /// What the server says from here on, for somebody beside the engines.
     #[must_use]
     pub fn events(&self) -> Box<dyn Events> {
-        Box::new(self.ear(Life::new(0, self.inner.server.clone()), None))
+        Box::new(self.ear(Life::new(0, self.inner.server.clone())))
     }
 
     /// Time passes.
@@ -530,7 +530,11 @@ impl World {
             engines.generation += u32::from(engines.running.iter().any(Running::left_no_lease));
         }
         let life = Life::new(number, self.inner.server.clone());
-        let ear = self.ear(life.clone(), Some(number));
+        let ear = self.ear(life.clone());
+        self.inner
+            .server
+            .lock()
+            .note(Some(number), "", What::Started);
         let url = format!("http://127.0.0.1:{}", 4_000 + engines.generation);
         let key = match ServerKey::attached(&url) {
             Ok(key) => key,
@@ -553,8 +557,8 @@ impl World {
         number
     }
 
-    /// What an engine of this number hears, or somebody who is none.
-    fn ear(&self, life: Life, engine: Option<usize>) -> Ear {
+    /// Somebody who listens from here on.
+    fn ear(&self, life: Life) -> Ear {
         let (sender, receiver) = unbounded_channel();
         let mut state = self.inner.server.lock();
         let connected = state.up;
@@ -563,9 +567,6 @@ impl World {
             let _ = sender.send(ServerEvent::Connected);
         }
         state.listeners.push(Listener::new(sender, connected));
-        if engine.is_some() {
-            state.note(engine, "", What::Started);
-        }
         let place = state.listeners.len() - 1;
         drop(state);
         Ear {
