@@ -14,7 +14,7 @@ use serde_json::Value;
 use testkit::world::{Fact, Sequel, What, Wish};
 
 use super::metadata::{Seen, Texts};
-use super::steps::{Line, Play, Step, User};
+use super::steps::{Line, Play, Step};
 
 /// Something that must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Law {
     OneContinuation,
     /// A continuation is written down before it is sent.
     WrittenFirst,
-    /// A session at work is not talked over.
+    /// A session at work is not talked over, nor are its sub-agents.
     NotTalkedOver,
     /// A goal with another id is never written, and one that was run over is put back.
     OwnGoalOnly,
@@ -69,8 +69,6 @@ pub(super) struct Tolerance {
     alone: bool,
     /// Events get lost on a stream that does not break.
     losses: bool,
-    /// The user takes messages back.
-    reverts: bool,
     /// Notices may be told again after a restart.
     database: bool,
     /// The wall clocks do not jump.
@@ -116,10 +114,6 @@ impl Tolerance {
                 .steps
                 .iter()
                 .any(|step| matches!(step, Step::Line(Line::Loses(_)))),
-            reverts: play
-                .steps
-                .iter()
-                .any(|step| matches!(step, Step::User(User::Reverts(_)))),
             database: play
                 .steps
                 .iter()
@@ -171,8 +165,10 @@ pub(super) struct Reference {
     said: Duration,
     /// When somebody wanted the goal to go on, or another goal.
     grants: Vec<Duration>,
+    /// When each wish was last asked for.
     asked: BTreeMap<Wish, Duration>,
-    open_wishes: u32,
+    /// The wishes that are not answered yet, oldest first.
+    open_wishes: Vec<(Wish, Duration)>,
     /// The write of a wish ran over one that another client made behind its reading.
     siblings_run_over: bool,
     /// Wishes to go on that are not answered yet.
@@ -218,7 +214,7 @@ impl Reference {
             said: Duration::ZERO,
             grants: Vec::new(),
             asked: BTreeMap::new(),
-            open_wishes: 0,
+            open_wishes: Vec::new(),
             siblings_run_over: false,
             on_their_way: Vec::new(),
             written_down: 0,
@@ -328,7 +324,10 @@ impl Reference {
 
     /// What an engine settles or continues it has looked at to decide, and once more to write.
     fn decided_on_this(&mut self, engine: usize, base: &Seen, new: &Seen) {
-        let Some(id) = new.id().filter(|_| engine > 0 && self.open_wishes == 0) else {
+        let Some(id) = new
+            .id()
+            .filter(|_| engine > 0 && self.open_wishes.is_empty())
+        else {
             return;
         };
         let goes_on = new.step.is_some() && new.step != base.step;
@@ -392,7 +391,7 @@ impl Reference {
         {
             self.overrun = Some((id.clone(), at));
         }
-        self.siblings_run_over |= old.foreign != new.foreign && self.open_wishes > 0;
+        self.siblings_run_over |= old.foreign != new.foreign && !self.open_wishes.is_empty();
         self.overwritten.push((at, before.cloned()));
         if let Some(first) = &new.first_message {
             self.first_messages.insert(first.clone());
@@ -546,7 +545,7 @@ impl Reference {
 
     fn is_asked(&mut self, at: Duration, wish: Wish) {
         self.asked.insert(wish, at);
-        self.open_wishes += 1;
+        self.open_wishes.push((wish, at));
         match wish {
             Wish::Resume | Wish::Edit | Wish::Start => {
                 self.grants.push(at);
@@ -567,7 +566,14 @@ impl Reference {
         status: Option<Status>,
         engine: Option<usize>,
     ) {
-        self.open_wishes = self.open_wishes.saturating_sub(1);
+        // Which of several is answered is not told: the least is demanded of a stop if a refusal
+        // is taken for that of the last, and all else for that of the first.
+        let is_open = |(other, _): &(Wish, Duration)| *other == wish;
+        let open = match status {
+            Some(_) => self.open_wishes.iter().position(is_open),
+            None => self.open_wishes.iter().rposition(is_open),
+        };
+        let asked = open.map_or(at, |place| self.open_wishes.remove(place).1);
         if let Some(place) = self.on_their_way.iter().position(|other| *other == wish) {
             self.on_their_way.swap_remove(place);
         }
@@ -576,7 +582,6 @@ impl Reference {
             Wish::Clear => status.is_some(),
             Wish::Resume | Wish::Edit | Wish::Start | Wish::Complete => false,
         };
-        let asked = self.asked.get(&wish).copied().unwrap_or(at);
         let since_then = self.grants.iter().any(|grant| *grant >= asked);
         // Only the engine that drives knows at once; others hear of it.
         let at_once = self.allows.alone && engine.is_some_and(|engine| engine > 0);
@@ -603,9 +608,7 @@ impl Reference {
 
     fn one_continuation(&mut self, sequence: &[Sequel]) {
         let mut broken = Vec::new();
-        // What a revert cut out parted them.
-        let pairs = sequence.windows(2).filter(|_| !self.allows.reverts);
-        for pair in pairs {
+        for pair in sequence.windows(2) {
             let [first, second] = pair else { continue };
             let ours =
                 |sequel: &Sequel| sequel.engine.is_some() && self.sent.contains(&sequel.message);
