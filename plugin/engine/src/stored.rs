@@ -236,6 +236,20 @@ pub(crate) fn overwritten(
     }
 }
 
+/// What was heard right before the echo of a write that only touched the goal, and that echo, if
+/// the two differ beside the goal.
+pub(crate) fn siblings_run_over(
+    heard: &[Arc<SessionRead>],
+    goal: &Goal,
+    ports: &Ports,
+) -> Option<(SessionRead, SessionRead)> {
+    let place = heard.iter().position(|read| carries(read, goal, ports))?;
+    let (before, echo) = (heard.get(place.checked_sub(1)?)?, heard.get(place)?);
+    let differ = !payload::same_beside(before.metadata.as_deref(), echo.metadata.as_deref());
+    (differ && before.updated <= echo.updated)
+        .then(|| (SessionRead::clone(before), SessionRead::clone(echo)))
+}
+
 /// A certain failure: the write has not taken effect and will not.
 pub(crate) fn is_certain(error: &CallError) -> bool {
     match error.kind {

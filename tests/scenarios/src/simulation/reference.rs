@@ -14,7 +14,7 @@ use serde_json::Value;
 use testkit::world::{Fact, Sequel, What, Wish};
 
 use super::metadata::{Seen, Texts};
-use super::steps::{Line, Play, Step};
+use super::steps::{Line, Play, Step, User};
 
 /// Something that must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(super) struct Tolerance {
     alone: bool,
     /// Events get lost on a stream that does not break.
     losses: bool,
+    /// The user takes messages back.
+    reverts: bool,
     /// Notices may be told again after a restart.
     database: bool,
     /// The wall clocks do not jump.
@@ -114,6 +116,10 @@ impl Tolerance {
                 .steps
                 .iter()
                 .any(|step| matches!(step, Step::Line(Line::Loses(_)))),
+            reverts: play
+                .steps
+                .iter()
+                .any(|step| matches!(step, Step::User(User::Reverts(_)))),
             database: play
                 .steps
                 .iter()
@@ -169,13 +175,17 @@ pub(super) struct Reference {
     asked: BTreeMap<Wish, Duration>,
     /// The wishes that are not answered yet, oldest first.
     open_wishes: Vec<(Wish, Duration)>,
-    /// The write of a wish ran over one that another client made behind its reading.
+    /// The write of a wish that nobody hears ran over one that another client made behind its
+    /// reading.
     siblings_run_over: bool,
     /// Wishes to go on that are not answered yet.
     on_their_way: Vec<Wish>,
     /// Continuations that were written down, and those that were sent.
     written_down: usize,
     sent: BTreeSet<MessageId>,
+    /// The tail that was written down last, and those that the sent ones answer.
+    tail: Option<String>,
+    tails: BTreeMap<MessageId, String>,
     first_messages: BTreeSet<String>,
     endings: BTreeMap<(bool, GoalId, &'static str), Ending>,
     elsewhere: BTreeSet<usize>,
@@ -219,6 +229,8 @@ impl Reference {
             on_their_way: Vec::new(),
             written_down: 0,
             sent: BTreeSet::new(),
+            tail: None,
+            tails: BTreeMap::new(),
             first_messages: BTreeSet::new(),
             endings: BTreeMap::new(),
             elsewhere: BTreeSet::new(),
@@ -243,8 +255,11 @@ impl Reference {
         self.elsewhere.insert(engine);
     }
 
-    /// Whether all that others keep beside the goal has to be there in the end. A wish's own write
-    /// has nobody who hears what it ran over.
+    /// Whether all that others keep beside the goal has to be there in the end. PATCH has no
+    /// compare-and-set, so a write may run over one that it did not see; whoever hears the stream
+    /// puts that back. A wish that a command carries out, one for a goal that no engine watches,
+    /// and one that takes a goal out or puts another in its place hear nothing, and nothing is
+    /// demanded of them.
     pub(super) fn siblings_hold(&self) -> bool {
         self.allows.clean && !self.siblings_run_over
     }
@@ -391,13 +406,18 @@ impl Reference {
         {
             self.overrun = Some((id.clone(), at));
         }
-        self.siblings_run_over |= old.foreign != new.foreign && !self.open_wishes.is_empty();
+        let heard = engine > 0 && old.status == Some(Status::Active) && old.id() == new.id();
+        let by_wish = !self.open_wishes.is_empty() && !heard;
+        self.siblings_run_over |= old.foreign != new.foreign && by_wish;
         self.overwritten.push((at, before.cloned()));
         if let Some(first) = &new.first_message {
             self.first_messages.insert(first.clone());
         }
-        if new.step.is_some() && new.step != old.step {
+        if let Some((tail, _)) = &new.step
+            && new.step != old.step
+        {
             self.written_down += 1;
+            self.tail = Some(tail.clone());
         }
         // A wish to go on is no longer on its way once it is written.
         if new.resumed() && new.stamp != base.stamp && !self.on_their_way.is_empty() {
@@ -499,6 +519,9 @@ impl Reference {
             self.breach(Law::NotTalkedOver, how);
         }
         self.sent.insert(message.clone());
+        if let Some(tail) = &self.tail {
+            self.tails.entry(message.clone()).or_insert(tail.clone());
+        }
         if self.sent.len() > self.written_down {
             let how = format!("{message} at {at:?} was not written down");
             self.breach(Law::WrittenFirst, how);
@@ -613,7 +636,8 @@ impl Reference {
             let ours =
                 |sequel: &Sequel| sequel.engine.is_some() && self.sent.contains(&sequel.message);
             let asked = |grant: &Duration| first.at <= *grant + PATIENT && *grant <= second.at;
-            if ours(first) && ours(second) && !self.grants.iter().any(asked) {
+            let parted = self.allows.reverts && self.are_parted(&first.message, &second.message);
+            if ours(first) && ours(second) && !parted && !self.grants.iter().any(asked) {
                 let how = format!("{} and {}", first.message, second.message);
                 broken.push(how);
             }
@@ -621,6 +645,16 @@ impl Reference {
         for how in broken {
             self.breach(Law::OneContinuation, how);
         }
+    }
+
+    /// Where messages are taken back, what stood between two prompts may be gone: then they answer
+    /// different tails, and the second does not answer the first.
+    fn are_parted(&self, first: &MessageId, second: &MessageId) -> bool {
+        let tail = |message: &MessageId| self.tails.get(message);
+        let other = |tail_of_second: &String| {
+            tail_of_second != first.as_str() && tail(first) != Some(tail_of_second)
+        };
+        tail(second).is_some_and(other)
     }
 
     /// A turn of ours that began after a stop, or goes on after a confirmed one, is ended.
