@@ -10,6 +10,9 @@ use crate::limits::Limits;
 use crate::text;
 use crate::time::Wall;
 
+/// The reason of a goal that its user marked complete (R87).
+pub const MARKED: &str = "marked by user";
+
 /// What a new goal is made of (R84, X21).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGoal {
@@ -199,7 +202,7 @@ pub fn apply(goal: &Goal, change: Change, session: &SessionId, now: Wall, limits
             next.audit_fail_streak = 0;
             go_on(&mut next, token_budget, over, forget_first_message);
         }
-        Change::MarkedComplete => stop(&mut next, Status::Complete, "marked by user", limits),
+        Change::MarkedComplete => stop(&mut next, Status::Complete, MARKED, limits),
     }
     next
 }

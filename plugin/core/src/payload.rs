@@ -65,6 +65,19 @@ pub fn write(metadata: Option<&str>, goal: Option<&Goal>) -> Result<String, Corr
     Ok(raw(&top).get().to_owned())
 }
 
+/// Whether two sessions' metadata are the same beside the goal. What is no metadata is like none.
+#[must_use]
+pub fn same_beside(one: Option<&str>, other: Option<&str>) -> bool {
+    let beside = |metadata| {
+        let mut all: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
+        if let Some(ours) = all.get_mut(NAMESPACE).and_then(|ours| ours.as_object_mut()) {
+            ours.remove(GOAL);
+        }
+        all
+    };
+    one == other || one.map(beside) == other.map(beside)
+}
+
 fn object(json: Option<&str>) -> Option<Raw> {
     match json.map(str::trim) {
         None | Some("null") => Some(Raw::new()),

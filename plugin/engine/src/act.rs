@@ -8,6 +8,7 @@ use goal_core::goal::{Goal, MessageId, ResumedOver, SessionId, Status};
 use goal_core::judge::Audited;
 use goal_core::message::ErrorKind;
 use goal_core::notice;
+use goal_core::payload::same_beside;
 use goal_core::prompt::{self, Occasion};
 use goal_core::snapshot::Snapshot;
 use goal_core::tail::{Tail, TailContext};
@@ -18,6 +19,7 @@ use crate::live::Live;
 use crate::ports::{CallError, CallErrorKind, Ports, PromptOut, SessionRead};
 use crate::stored::{
     Draft, Overwritten, WriteError, Written, carries, goal_of, is_certain, overwritten,
+    siblings_run_over,
 };
 use crate::tell::{self, Planned};
 use crate::think::{Slot, effective_objective};
@@ -404,19 +406,26 @@ async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Re
     };
     // Without an echo the look before a prompt reads the goal anew.
     let _ = live.wait(ports.limits.write_echo, echoed).await;
-    let session = &written.base.facts.id;
-    let directory = &written.base.directory;
-    match overwritten(&live.heard(), written, ports) {
+    let lost = overwritten(&live.heard(), written, ports);
+    if lost == Overwritten::Nothing {
+        return Ok(written.goal.clone());
+    }
+    let failed = |error| failed_write(WriteError::Call(error), None);
+    // Whoever wrote on top of our write wants the newest thing of all.
+    let fresh = read_again(ports, &written.base).await.map_err(failed)?;
+    if !carries(&fresh, &written.goal, ports) {
+        return Err(Acted::Dropped);
+    }
+    let (session, directory) = (&fresh.facts.id, &fresh.directory);
+    match lost {
         Overwritten::Nothing => Ok(written.goal.clone()),
         Overwritten::Goal(metadata) => {
             let back = ports
                 .sessions
                 .write_metadata(session, directory, &metadata)
                 .await;
-            match back {
-                Ok(_) => Err(Acted::Dropped),
-                Err(error) => Err(failed_write(WriteError::Call(error), None)),
-            }
+            back.map_err(failed)?;
+            Err(Acted::Dropped)
         }
         Overwritten::Siblings(read) => {
             let again = match Draft::of(read, written.goal.clone()) {
@@ -428,6 +437,36 @@ async fn settle_overwritten(ports: &Ports, live: &Live, written: &Written) -> Re
                 .map_err(|error| failed_write(error, None))
         }
     }
+}
+
+/// Puts back what another client wrote beside the goal while a request of the user was carried out
+/// (G56): a write of ours changes nothing there, so what its echo lacks was run over by it. Only
+/// what was heard is known; a command without a running loop hears nothing.
+pub(crate) async fn put_siblings_back(ports: &Ports, live: &Live, goal: &Goal) {
+    let Some((lost, echo)) = siblings_run_over(&live.heard(), goal, ports) else {
+        return;
+    };
+    let again = async {
+        let call = WriteError::Call;
+        let fresh = read_again(ports, &echo).await.map_err(call)?;
+        let stands = carries(&fresh, goal, ports)
+            && same_beside(fresh.metadata.as_deref(), echo.metadata.as_deref());
+        match stands {
+            true => Draft::of(lost, goal.clone())?
+                .write(ports)
+                .await
+                .map(|_| ()),
+            false => Ok(()),
+        }
+    };
+    if let Err(error) = again.await {
+        tracing::warn!(?error, "what stood beside the goal could not be put back");
+    }
+}
+
+async fn read_again(ports: &Ports, base: &SessionRead) -> Result<SessionRead, CallError> {
+    let id = &base.facts.id;
+    ports.sessions.session(id, Some(&base.directory)).await
 }
 
 /// What a last look before an effect found.

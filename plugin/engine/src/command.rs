@@ -71,7 +71,8 @@ pub async fn pause(ports: &Ports, session: &SessionId) -> Result<Paused, Error> 
         }
     }
     let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == Status::Active;
-    let written = write(ports, &read, guard, Change::Paused).await?;
+    let written = write(ports, &read, guard, Change::Paused).await;
+    let written = written.map_err(write_error)?;
     let abort_failed = abort_family(ports, &read)
         .await
         .err()
@@ -123,7 +124,8 @@ pub async fn resume(
         forget_first_message,
     };
     let guard = |fresh: &Goal| fresh.id == goal.id && fresh.status == goal.status;
-    let written = write(ports, &read, guard, change.clone()).await?;
+    let written = write(ports, &read, guard, change.clone()).await;
+    let written = written.map_err(write_error)?;
     let goal = keep(ports, &read, written, &change).await?;
     Ok(Resumed {
         view: look::view_of(&read, goal),
@@ -315,17 +317,10 @@ async fn write(
     read: &SessionRead,
     guard: impl Fn(&Goal) -> bool + Send,
     change: Change,
-) -> Result<Goal, Error> {
+) -> Result<Goal, WriteError> {
     let id = &read.facts.id;
-    let draft = Draft::prepare(ports, id, &read.directory, guard, vec![change]).await;
-    match draft {
-        Ok(draft) => draft
-            .write_surely(ports)
-            .await
-            .map(|written| written.goal)
-            .map_err(write_error),
-        Err(error) => Err(write_error(error)),
-    }
+    let draft = Draft::prepare(ports, id, &read.directory, guard, vec![change]).await?;
+    draft.write_surely(ports).await.map(|written| written.goal)
 }
 
 /// A write cannot be made conditional, so a loop's write may have replaced the user's: it is read
@@ -348,15 +343,50 @@ async fn keep(
     let Some(goal) = goal_of(&fresh, ports) else {
         return Ok(written);
     };
-    let lost = goal.id == written.id
-        && goal.status != written.status
-        && goal.status == Status::Active
-        && !goal.is_resumed();
-    if !lost {
+    if !is_replaced(&goal, &written, change) {
         return Ok(if goal.id == written.id { goal } else { written });
     }
-    let guard = |fresh: &Goal| fresh.id == written.id;
-    write(ports, read, guard, change.clone()).await
+    let guard = |fresh: &Goal| is_replaced(fresh, &written, change);
+    match write(ports, read, guard, change.clone()).await {
+        // What somebody else wanted meanwhile is newer.
+        Err(WriteError::Guarded) => Ok(goal),
+        again => again.map_err(write_error),
+    }
+}
+
+/// Whether a write of the loop that began before the user's took its place (X17): it does not hold
+/// what the user's gave the goal. One that began behind it holds that.
+fn is_replaced(stored: &Goal, written: &Goal, change: &Change) -> bool {
+    let goes_on = stored.status == Status::Active && !stored.is_resumed();
+    let text = |goal: &Goal| {
+        (
+            goal.objective.clone(),
+            goal.objective_file,
+            goal.token_budget,
+        )
+    };
+    let same_text = text(stored) == text(written);
+    let same_start = same_text && stored.resumed_over == written.resumed_over;
+    let lost = match change {
+        // The end of the old objective is none of the new one's.
+        Change::Edited { .. } => match stored.status {
+            Status::Active => goes_on && !same_start,
+            Status::Blocked => !same_text,
+            Status::Complete => stored.status_reason != change::MARKED,
+            Status::Paused | Status::BudgetLimited => false,
+        },
+        Change::Resumed { .. } => {
+            goes_on && !(same_start && stored.turns_used <= written.turns_used.saturating_add(1))
+        }
+        Change::Paused
+        | Change::MarkedComplete
+        | Change::Continued { .. }
+        | Change::Settled { .. }
+        | Change::LoopPaused { .. }
+        | Change::Refunded
+        | Change::ReloadUndone { .. } => goes_on && stored.status != written.status,
+    };
+    lost && stored.id == written.id && stored.updated_at != written.updated_at
 }
 
 /// The objective in a text.

@@ -33,7 +33,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
-use crate::act::{Acted, Step};
+use crate::act::{self, Acted, Step};
 use crate::command;
 use crate::error::{Code, Error};
 use crate::live::Live;
@@ -362,8 +362,13 @@ impl Actor {
         self.live.begin();
         let shared = Arc::clone(&self.shared);
         let id = self.id.clone();
+        let live = Arc::clone(&self.live);
         self.work = Work::Acting(Box::pin(async move {
-            Done::Asked(intent.carry_out(&shared.ports, &id).await)
+            let goal = intent.carry_out(&shared.ports, &id).await;
+            if let Some(goal) = &goal {
+                act::put_siblings_back(&shared.ports, &live, goal).await;
+            }
+            Done::Asked(goal)
         }));
     }
 

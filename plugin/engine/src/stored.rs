@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use goal_core::change::{self, Change};
-use goal_core::goal::{Goal, SessionId};
+use goal_core::goal::{Goal, SessionId, Status};
 use goal_core::payload;
 
 use crate::ports::{CallError, CallErrorKind, Ports, SessionRead};
@@ -22,6 +22,16 @@ pub(crate) enum WriteError {
     Corrupt,
     /// The call failed; `NotSent` and `Refused` are certain, `Unknown` is not.
     Call(CallError),
+}
+
+impl WriteError {
+    /// Nothing was written, and nothing will be.
+    pub(crate) fn is_certain(&self) -> bool {
+        match self {
+            Self::Guarded | Self::Corrupt => true,
+            Self::Call(error) => is_certain(error),
+        }
+    }
 }
 
 /// A write that took effect.
@@ -105,7 +115,7 @@ impl Draft {
         match self.write(ports).await {
             Err(WriteError::Call(error)) if !is_certain(&error) => {
                 match read_back(ports, &written.base).await {
-                    Some(fresh) if carries(&fresh, &written.goal, ports) => Ok(written),
+                    Some(fresh) if descends(&fresh, &written.goal, ports) => Ok(written),
                     Some(_) | None => Err(WriteError::Call(error)),
                 }
             }
@@ -172,6 +182,20 @@ pub(crate) fn carries(read: &SessionRead, goal: &Goal, ports: &Ports) -> bool {
     goal_of(read, ports).is_some_and(|g| g.id == goal.id && g.updated_at == goal.updated_at)
 }
 
+/// Whether a session carries this write of this goal, or what others made of it since: an answer
+/// that is lost is waited for long enough that the loop may have counted on. What ends a goal's
+/// activity is only carried by the status it gave; what begins it may have been ended again.
+fn descends(read: &SessionRead, written: &Goal, ports: &Ports) -> bool {
+    goal_of(read, ports).is_some_and(|goal| {
+        goal.id == written.id
+            && goal.updated_at >= written.updated_at
+            && goal.objective == written.objective
+            && goal.objective_file == written.objective_file
+            && goal.token_budget == written.token_budget
+            && (goal.status == written.status || written.status == Status::Active)
+    })
+}
+
 /// What another client wrote between our read and our write of it, judged by what was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Overwritten {
@@ -210,6 +234,20 @@ pub(crate) fn overwritten(
             }
         }
     }
+}
+
+/// What was heard right before the echo of a write that only touched the goal, and that echo, if
+/// the two differ beside the goal.
+pub(crate) fn siblings_run_over(
+    heard: &[Arc<SessionRead>],
+    goal: &Goal,
+    ports: &Ports,
+) -> Option<(SessionRead, SessionRead)> {
+    let place = heard.iter().position(|read| carries(read, goal, ports))?;
+    let (before, echo) = (heard.get(place.checked_sub(1)?)?, heard.get(place)?);
+    let differ = !payload::same_beside(before.metadata.as_deref(), echo.metadata.as_deref());
+    (differ && before.updated <= echo.updated)
+        .then(|| (SessionRead::clone(before), SessionRead::clone(echo)))
 }
 
 /// A certain failure: the write has not taken effect and will not.

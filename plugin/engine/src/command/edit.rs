@@ -7,7 +7,7 @@ use super::fit::{self, AuditorCopy, Fitted, Standing};
 use super::start::Kept;
 use super::{
     check_budget, keep, lacks_first_message, look, objective_of, over_now, read_goal, write,
-    wrong_status,
+    write_error, wrong_status,
 };
 use crate::error::{Code, Error};
 use crate::ports::{Ports, SessionRead};
@@ -117,9 +117,9 @@ pub(crate) async fn edit_prepared(ports: &Ports, ready: ReadyEdit) -> Result<Edi
         Ok(written) => written,
         Err(error) => {
             if let Some(kept) = kept {
-                kept.undo(ports, &read).await;
+                kept.undo(ports, &read, error.is_certain()).await;
             }
-            return Err(error);
+            return Err(write_error(error));
         }
     };
     let goal = keep(ports, &read, written, &change).await?;

@@ -51,7 +51,8 @@ pub async fn complete(ports: &Ports, session: &SessionId) -> Result<Completed, E
         });
     }
     let guard = |fresh: &Goal| fresh.id == goal.id;
-    let written = write(ports, &read, guard, Change::MarkedComplete).await?;
+    let written = write(ports, &read, guard, Change::MarkedComplete).await;
+    let written = written.map_err(write_error)?;
     let goal = keep(ports, &read, written, &Change::MarkedComplete).await?;
     Ok(Completed {
         view: look::view_of(&read, goal),
@@ -66,8 +67,13 @@ pub async fn complete(ports: &Ports, session: &SessionId) -> Result<Completed, E
 /// Those of [`complete`], and [`crate::Code::CorruptMetadata`].
 pub async fn clear(ports: &Ports, session: &SessionId) -> Result<Cleared, Error> {
     let (read, goal) = read_goal(ports, session).await?;
+    let objectives = &ports.objectives;
+    let text = objectives.read(session.as_str()).await;
     remove(ports, &read, &goal).await?;
-    ports.objectives.delete(session.as_str()).await;
+    // Whoever starts a goal at this moment may have put another text there.
+    if objectives.read(session.as_str()).await == text {
+        objectives.delete(session.as_str()).await;
+    }
     let abort_failed = match goal.status {
         Status::Active => abort_family(ports, &read)
             .await

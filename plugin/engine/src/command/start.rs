@@ -13,12 +13,10 @@ use goal_core::time::Wall;
 use goal_core::timeline::Timeline;
 
 use super::fit::{self, AuditorCopy, Fitted, Standing};
-use super::{
-    call_error, check_budget, corrupt, look, objective_of, own_goal, read_session, write_error,
-};
+use super::{call_error, check_budget, look, objective_of, own_goal, read_session, write_error};
 use crate::error::{Code, Error};
 use crate::ports::{AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
-use crate::stored::Draft;
+use crate::stored::{Draft, WriteError, goal_of};
 use crate::view::GoalView;
 
 /// How often a sent prompt is looked for within the delivery window.
@@ -131,6 +129,7 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
     let scene = Scene::read(ports, &read).await?;
     let auditor = resolve_auditor(ports, &read, scene.voice.as_ref()).await?;
     let kept = Kept::put(ports, &read, &fitted).await;
+    let put = fitted.clone();
     let first_message = request
         .send
         .then(|| continuation::first_message_id(scene.newest, &ports.clock.random()));
@@ -144,11 +143,12 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
     };
     let goal = match install(ports, &read, new, request.replace).await {
         Ok(goal) => goal,
-        Err(error) => {
-            kept.undo(ports, &read).await;
+        Err(Uninstalled { error, certain }) => {
+            kept.undo(ports, &read, certain).await;
             return Err(error);
         }
     };
+    kept.stays(ports, &read, &put).await;
     if let Some(message) = &first_message {
         send(ports, &read, &goal, message, text, scene.voice).await?;
     }
@@ -297,8 +297,22 @@ impl Kept {
         }
     }
 
-    pub(super) async fn undo(&self, ports: &Ports, read: &SessionRead) {
-        if self.inline {
+    /// Puts the text there again if whoever cleared the goal before took it away meanwhile.
+    async fn stays(&self, ports: &Ports, read: &SessionRead, text: &str) {
+        let id = read.facts.id.as_str();
+        if self.inline || ports.objectives.read(id).await.is_some() {
+            return;
+        }
+        if let Err(error) = ports.objectives.write(id, text).await {
+            tracing::warn!(%error, "the objective that was taken away could not be put back");
+        }
+    }
+
+    /// Puts back what stood there, after a write of the goal that failed; `certain`: it has not
+    /// taken effect and will not. Where that is not known, a text that a stored goal may be judged
+    /// by stays: a goal without its objective never moves again.
+    pub(super) async fn undo(&self, ports: &Ports, read: &SessionRead, certain: bool) {
+        if self.inline || !(certain || self.is_unwritten(ports, read).await) {
             return;
         }
         let id = read.facts.id.as_str();
@@ -311,6 +325,42 @@ impl Kept {
             None => ports.objectives.delete(id).await,
         }
     }
+
+    /// There is an earlier text, and the goal that it belongs to stands as it did.
+    async fn is_unwritten(&self, ports: &Ports, read: &SessionRead) -> bool {
+        if self.before.is_none() {
+            return false;
+        }
+        let id = &read.facts.id;
+        let fresh = ports.sessions.session(id, Some(&read.directory)).await;
+        fresh.is_ok_and(|fresh| goal_of(&fresh, ports) == goal_of(read, ports))
+    }
+}
+
+/// Why a goal was not installed.
+struct Uninstalled {
+    error: Error,
+    /// Nothing was written, and nothing will be.
+    certain: bool,
+}
+
+impl From<Error> for Uninstalled {
+    /// An error before anything was written.
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            certain: true,
+        }
+    }
+}
+
+impl From<WriteError> for Uninstalled {
+    fn from(error: WriteError) -> Self {
+        Self {
+            certain: error.is_certain(),
+            error: write_error(error),
+        }
+    }
 }
 
 async fn install(
@@ -318,7 +368,7 @@ async fn install(
     read: &SessionRead,
     new: NewGoal,
     replace: bool,
-) -> Result<Goal, Error> {
+) -> Result<Goal, Uninstalled> {
     let id = &read.facts.id;
     let fresh = ports
         .sessions
@@ -327,12 +377,8 @@ async fn install(
         .map_err(call_error)?;
     check_free(ports, &fresh, replace).await?;
     let goal = change::create(new, ports.clock.wall(), &ports.limits);
-    let draft = Draft::of(fresh, goal).map_err(|_| corrupt())?;
-    draft
-        .write_surely(ports)
-        .await
-        .map(|written| written.goal)
-        .map_err(write_error)
+    let draft = Draft::of(fresh, goal)?;
+    Ok(draft.write_surely(ports).await?.goal)
 }
 
 /// Sends the objective and makes sure that it arrived; a goal whose prompt did not is paused.

@@ -8,11 +8,12 @@
 //! ```
 //!
 //! A *play* ([`steps`]) is data: how the world begins and what happens then. [`play_of`] draws one
-//! from a seed. Each seed switches whole classes of faults off and weighs the others anew, so that
-//! rare combinations get deep instead of shallow everywhere. [`run`] plays it in
-//! `testkit::world` under paused time; then nothing fails any more, the user resumes what waits for
-//! that, and the goal has to come to its end. All work of a world is done on one thread, so a seed
-//! is the same run each time, which a test compares.
+//! from a seed. Half of the seeds aim at one moment of a cycle and do there what hurts (`aims`);
+//! the others switch whole classes of faults off and weigh the rest anew, so that rare combinations
+//! get deep instead of shallow everywhere. [`run`] plays it in `testkit::world` under paused time;
+//! then nothing fails any more, the user resumes what waits for that, and the goal has to come to
+//! its end. All work of a world is done on one thread, so a seed is the same run each time, which a
+//! test compares.
 //!
 //! What must hold is said by a *reference model* (`reference`), which knows nothing of how an
 //! engine works. The world tells it every fact in order: who read, wrote, sent, told, asked and was
@@ -32,6 +33,8 @@
 //! `Lost` when they would; the auditor's sessions are scripted. Their own tests are in
 //! `plugin/opencode` and `plugin/engine/tests`. The database is SQLite, in memory.
 
+mod aims;
+mod chance;
 mod metadata;
 mod plan;
 mod reference;

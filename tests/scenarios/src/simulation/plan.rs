@@ -1,8 +1,11 @@
 //! A seed becomes a play.
 //!
-//! Each seed switches whole classes of events off and gives the others weights of its own: where
-//! everything may happen all the time, nothing goes deep.
+//! Half of the seeds aim at one moment of a cycle (`aims`). Each of the others switches whole
+//! classes of events off and gives the rest weights of its own: where everything may happen all
+//! the time, nothing goes deep.
 
+use super::aims::aimed;
+use super::chance::Chance;
 use super::steps::{
     Agent, Auditor, Client, Computer, Database, Engine, Line, Mishap, Play, Point, Server, Setup,
     Step, User,
@@ -15,6 +18,9 @@ const STEPS: u64 = 70;
 #[must_use]
 pub fn play_of(seed: u64) -> Play {
     let mut chance = Chance::new(seed);
+    if chance.of(2) == 0 {
+        return aimed(&mut chance);
+    }
     let weights = Weights::drawn(&mut chance);
     let setup = Setup {
         rival: weights.rival > 0,
@@ -315,32 +321,4 @@ fn auditor(chance: &mut Chance) -> Step {
 fn database(chance: &mut Chance) -> Step {
     let all = [Database::IsLocked, Database::IsDamaged, Database::Heals];
     Step::Database(all[chance.at(all.len())])
-}
-
-/// Chance from a seed: xorshift.
-struct Chance(u64);
-
-impl Chance {
-    fn new(seed: u64) -> Self {
-        let mut chance = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        // Seeds that lie close together begin alike.
-        for _ in 0..8 {
-            chance.of(1);
-        }
-        chance
-    }
-
-    /// A number below `limit`.
-    fn of(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit.max(1)
-    }
-
-    /// A place in a list that is so long.
-    fn at(&mut self, length: usize) -> usize {
-        let length = u64::try_from(length).unwrap_or(1);
-        usize::try_from(self.of(length)).unwrap_or(0)
-    }
 }

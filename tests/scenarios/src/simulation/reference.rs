@@ -36,7 +36,7 @@ pub enum Law {
     OneContinuation,
     /// A continuation is written down before it is sent.
     WrittenFirst,
-    /// A session at work is not talked over.
+    /// A session at work is not talked over, nor are its sub-agents.
     NotTalkedOver,
     /// A goal with another id is never written, and one that was run over is put back.
     OwnGoalOnly,
@@ -171,15 +171,21 @@ pub(super) struct Reference {
     said: Duration,
     /// When somebody wanted the goal to go on, or another goal.
     grants: Vec<Duration>,
+    /// When each wish was last asked for.
     asked: BTreeMap<Wish, Duration>,
-    open_wishes: u32,
-    /// The write of a wish ran over one that another client made behind its reading.
+    /// The wishes that are not answered yet, oldest first.
+    open_wishes: Vec<(Wish, Duration)>,
+    /// The write of a wish that nobody hears ran over one that another client made behind its
+    /// reading.
     siblings_run_over: bool,
     /// Wishes to go on that are not answered yet.
     on_their_way: Vec<Wish>,
     /// Continuations that were written down, and those that were sent.
     written_down: usize,
     sent: BTreeSet<MessageId>,
+    /// The tail that was written down last, and those that the sent ones answer.
+    tail: Option<String>,
+    tails: BTreeMap<MessageId, String>,
     first_messages: BTreeSet<String>,
     endings: BTreeMap<(bool, GoalId, &'static str), Ending>,
     elsewhere: BTreeSet<usize>,
@@ -218,11 +224,13 @@ impl Reference {
             said: Duration::ZERO,
             grants: Vec::new(),
             asked: BTreeMap::new(),
-            open_wishes: 0,
+            open_wishes: Vec::new(),
             siblings_run_over: false,
             on_their_way: Vec::new(),
             written_down: 0,
             sent: BTreeSet::new(),
+            tail: None,
+            tails: BTreeMap::new(),
             first_messages: BTreeSet::new(),
             endings: BTreeMap::new(),
             elsewhere: BTreeSet::new(),
@@ -247,8 +255,11 @@ impl Reference {
         self.elsewhere.insert(engine);
     }
 
-    /// Whether all that others keep beside the goal has to be there in the end. A wish's own write
-    /// has nobody who hears what it ran over.
+    /// Whether all that others keep beside the goal has to be there in the end. PATCH has no
+    /// compare-and-set, so a write may run over one that it did not see; whoever hears the stream
+    /// puts that back. A wish that a command carries out, one for a goal that no engine watches,
+    /// and one that takes a goal out or puts another in its place hear nothing, and nothing is
+    /// demanded of them.
     pub(super) fn siblings_hold(&self) -> bool {
         self.allows.clean && !self.siblings_run_over
     }
@@ -328,7 +339,10 @@ impl Reference {
 
     /// What an engine settles or continues it has looked at to decide, and once more to write.
     fn decided_on_this(&mut self, engine: usize, base: &Seen, new: &Seen) {
-        let Some(id) = new.id().filter(|_| engine > 0 && self.open_wishes == 0) else {
+        let Some(id) = new
+            .id()
+            .filter(|_| engine > 0 && self.open_wishes.is_empty())
+        else {
             return;
         };
         let goes_on = new.step.is_some() && new.step != base.step;
@@ -392,13 +406,18 @@ impl Reference {
         {
             self.overrun = Some((id.clone(), at));
         }
-        self.siblings_run_over |= old.foreign != new.foreign && self.open_wishes > 0;
+        let heard = engine > 0 && old.status == Some(Status::Active) && old.id() == new.id();
+        let by_wish = !self.open_wishes.is_empty() && !heard;
+        self.siblings_run_over |= old.foreign != new.foreign && by_wish;
         self.overwritten.push((at, before.cloned()));
         if let Some(first) = &new.first_message {
             self.first_messages.insert(first.clone());
         }
-        if new.step.is_some() && new.step != old.step {
+        if let Some((tail, _)) = &new.step
+            && new.step != old.step
+        {
             self.written_down += 1;
+            self.tail = Some(tail.clone());
         }
         // A wish to go on is no longer on its way once it is written.
         if new.resumed() && new.stamp != base.stamp && !self.on_their_way.is_empty() {
@@ -500,6 +519,9 @@ impl Reference {
             self.breach(Law::NotTalkedOver, how);
         }
         self.sent.insert(message.clone());
+        if let Some(tail) = &self.tail {
+            self.tails.entry(message.clone()).or_insert(tail.clone());
+        }
         if self.sent.len() > self.written_down {
             let how = format!("{message} at {at:?} was not written down");
             self.breach(Law::WrittenFirst, how);
@@ -546,7 +568,7 @@ impl Reference {
 
     fn is_asked(&mut self, at: Duration, wish: Wish) {
         self.asked.insert(wish, at);
-        self.open_wishes += 1;
+        self.open_wishes.push((wish, at));
         match wish {
             Wish::Resume | Wish::Edit | Wish::Start => {
                 self.grants.push(at);
@@ -567,7 +589,14 @@ impl Reference {
         status: Option<Status>,
         engine: Option<usize>,
     ) {
-        self.open_wishes = self.open_wishes.saturating_sub(1);
+        // Which of several is answered is not told: the least is demanded of a stop if a refusal
+        // is taken for that of the last, and all else for that of the first.
+        let is_open = |(other, _): &(Wish, Duration)| *other == wish;
+        let open = match status {
+            Some(_) => self.open_wishes.iter().position(is_open),
+            None => self.open_wishes.iter().rposition(is_open),
+        };
+        let asked = open.map_or(at, |place| self.open_wishes.remove(place).1);
         if let Some(place) = self.on_their_way.iter().position(|other| *other == wish) {
             self.on_their_way.swap_remove(place);
         }
@@ -576,7 +605,6 @@ impl Reference {
             Wish::Clear => status.is_some(),
             Wish::Resume | Wish::Edit | Wish::Start | Wish::Complete => false,
         };
-        let asked = self.asked.get(&wish).copied().unwrap_or(at);
         let since_then = self.grants.iter().any(|grant| *grant >= asked);
         // Only the engine that drives knows at once; others hear of it.
         let at_once = self.allows.alone && engine.is_some_and(|engine| engine > 0);
@@ -603,14 +631,13 @@ impl Reference {
 
     fn one_continuation(&mut self, sequence: &[Sequel]) {
         let mut broken = Vec::new();
-        // What a revert cut out parted them.
-        let pairs = sequence.windows(2).filter(|_| !self.allows.reverts);
-        for pair in pairs {
+        for pair in sequence.windows(2) {
             let [first, second] = pair else { continue };
             let ours =
                 |sequel: &Sequel| sequel.engine.is_some() && self.sent.contains(&sequel.message);
             let asked = |grant: &Duration| first.at <= *grant + PATIENT && *grant <= second.at;
-            if ours(first) && ours(second) && !self.grants.iter().any(asked) {
+            let parted = self.allows.reverts && self.are_parted(&first.message, &second.message);
+            if ours(first) && ours(second) && !parted && !self.grants.iter().any(asked) {
                 let how = format!("{} and {}", first.message, second.message);
                 broken.push(how);
             }
@@ -618,6 +645,16 @@ impl Reference {
         for how in broken {
             self.breach(Law::OneContinuation, how);
         }
+    }
+
+    /// Where messages are taken back, what stood between two prompts may be gone: then they answer
+    /// different tails, and the second does not answer the first.
+    fn are_parted(&self, first: &MessageId, second: &MessageId) -> bool {
+        let tail = |message: &MessageId| self.tails.get(message);
+        let other = |tail_of_second: &String| {
+            tail_of_second != first.as_str() && tail(first) != Some(tail_of_second)
+        };
+        tail(second).is_some_and(other)
     }
 
     /// A turn of ours that began after a stop, or goes on after a confirmed one, is ended.

@@ -90,6 +90,8 @@ struct Scene {
     asking: bool,
     encouraged: u32,
     line_down: bool,
+    /// How far the clock of this machine is ahead of the server's, in milliseconds.
+    ahead: i64,
 }
 
 impl Scene {
@@ -118,6 +120,7 @@ impl Scene {
             asking: false,
             encouraged: 0,
             line_down: false,
+            ahead: 0,
         };
         scene.world.engine_starts().await;
         if play.setup.rival {
@@ -142,7 +145,10 @@ impl Scene {
             Step::Server(server) => self.server(*server).await,
             Step::Engine(engine) => self.engine(*engine).await,
             Step::Computer(Computer::Sleeps(ms)) => self.world.sleeps(Duration::from_millis(*ms)),
-            Step::Computer(Computer::IsSet(by)) => self.world.clock_jumps(*by),
+            Step::Computer(Computer::IsSet(by)) => {
+                self.world.clock_jumps(*by);
+                self.ahead += by;
+            }
             Step::Auditor(auditor) => self.auditor(*auditor),
             Step::Database(Database::IsLocked) => self.world.database_is_locked(),
             Step::Database(Database::IsDamaged) => self.world.database_is_damaged(),
@@ -401,8 +407,10 @@ impl Scene {
             }
             self.passes(20).await;
         }
-        // Left-over audits are found by the first look after their time has passed.
-        self.passes(600).await;
+        // Left-over audits are found by the first look after their time has passed, by whichever
+        // clock it was written down and is read.
+        let behind = Duration::from_millis(self.ahead.unsigned_abs());
+        self.passes(600 + behind.as_secs()).await;
         self.world.stream_breaks();
         self.passes(1).await;
         self.world.stream_returns();

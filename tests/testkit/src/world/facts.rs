@@ -36,7 +36,7 @@ pub enum What {
     Sent {
         /// The prompt.
         message: MessageId,
-        /// Since when the session had been working at that moment, if it was.
+        /// Since when the session or a sub-agent of it had been working then, if one was.
         busy_since: Option<Duration>,
     },
     /// A notice was shown.

@@ -151,7 +151,7 @@ impl State {
         self.sent.push(prompt.clone());
         let sent = What::Sent {
             message: prompt.message.clone(),
-            busy_since: self.busy_since(id),
+            busy_since: self.family_busy_since(id),
         };
         self.note(Some(engine), id.as_str(), sent);
     }
@@ -259,6 +259,14 @@ impl State {
             Run::Step { step, .. } => Some(self.stored(id, step)?.at),
             Run::Idle | Run::Starting { .. } => None,
         }
+    }
+
+    /// Since when the session, or a sub-agent of it, has been running.
+    fn family_busy_since(&self, id: &SessionId) -> Option<Duration> {
+        let child = |room: &Room| room.parent.as_ref() == Some(id) && room.audit.is_none();
+        let children = self.rooms.iter().filter(|(_, room)| child(room));
+        let family = children.map(|(child, _)| child).chain([id]);
+        family.filter_map(|id| self.busy_since(id)).min()
     }
 
     pub(crate) fn touch(&mut self, id: &SessionId) {
