@@ -15,6 +15,24 @@ pub fn at_once_on_this_thread() {
     AT_ONCE.set(true);
 }
 
+/// Work that was begun and that nobody waits for.
+pub(crate) struct Begun(tokio::task::JoinHandle<()>);
+
+impl Begun {
+    /// Whether it came to its end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_finished()
+    }
+}
+
+/// Begins `work`; whoever asked for it is not woken when it is done.
+pub(crate) fn begin(work: impl FnOnce() + Send + 'static) -> Begun {
+    if AT_ONCE.get() {
+        return Begun(tokio::spawn(async move { work() }));
+    }
+    Begun(tokio::task::spawn_blocking(work))
+}
+
 /// Does `work` and gives what it came to. `None`: it panicked, or the program is ending.
 pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     if AT_ONCE.get() {

@@ -17,13 +17,14 @@ use goal_core::time::{Mono, Wall};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
+use crate::blocking;
 use crate::command;
 use crate::error::{Code, Error};
 use crate::ports::{Events, Ports, ServerEvent, SessionRead};
 use crate::session::{Actor, INBOX_MAX, Intent, Msg};
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsFile};
 use crate::shared::{Shared, Stance};
-use crate::store::{Lease, Owner, ServerKey};
+use crate::store::{Lease, Owner, ServerKey, Store};
 use crate::stored::goal_of;
 use crate::tell;
 use crate::update::{DriverState, Update, UpdateKind};
@@ -43,6 +44,9 @@ const SHUTDOWN_MAX: Duration = Duration::from_secs(15);
 
 /// Requests of the host that may wait.
 const REQUESTS_MAX: usize = 64;
+
+/// News of heartbeats that may wait: one of each kind, twice.
+const NEWS_MAX: usize = 4;
 
 /// Pages of sessions read in one recovery; 100 sessions each.
 const PAGES_MAX: usize = 1_000;
@@ -86,6 +90,7 @@ impl Engine {
             unread: None,
             left_over_told: false,
             pulse: None,
+            beats: Beats::new(),
             settings: None,
         };
         shared.tasks.spawn(supervisor.run(events, inbox));
@@ -268,8 +273,27 @@ struct Supervisor {
     left_over_told: bool,
     /// Both clocks at the latest heartbeat.
     pulse: Option<(Wall, Mono)>,
-    /// The settings at the latest heartbeat.
+    /// What heartbeats touch files for.
+    beats: Beats,
+    /// The settings as a heartbeat found them.
     settings: Option<Settings>,
+}
+
+/// The files that a heartbeat touches, in one piece of blocking work. The supervisor hears of it
+/// only if there is something to hear: a program in which everything rests hardly wakes up.
+struct Beats {
+    tell: mpsc::Sender<News>,
+    news: mpsc::Receiver<News>,
+    /// The latest one; while it hangs on a disk no further one is begun.
+    under_way: Option<blocking::Begun>,
+}
+
+/// What a heartbeat found.
+enum News {
+    /// The settings are others than the supervisor knows.
+    Settings(Settings),
+    /// The lease with this fence belongs to another process.
+    LeaseLost(u64),
 }
 
 impl Supervisor {
@@ -284,10 +308,10 @@ impl Supervisor {
                     if self.slept() {
                         events.reconnect();
                     }
-                    self.look_at_settings().await;
                     self.on_heartbeat().await;
                     self.read_again().await;
                 }
+                Some(news) = self.beats.news.recv() => self.on_news(news).await,
                 request = requests.recv() => match request {
                     Some(request) => self.on_request(request).await,
                     None => break,
@@ -324,7 +348,7 @@ impl Supervisor {
                 self.on_session(Arc::new(*read), false).await;
             }
             ServerEvent::Deleted(id) => {
-                self.send(&id, Msg::Event(ServerEvent::Deleted(id.clone())))
+                self.send(&id, Msg::event(ServerEvent::Deleted(id.clone())))
                     .await;
                 self.shared.forget(&id);
                 self.shared.ports.objectives.delete(id.as_str()).await;
@@ -332,19 +356,19 @@ impl Supervisor {
             ServerEvent::Idle(id) => {
                 let root = self.shared.root_of(&id);
                 if root == id {
-                    self.send(&id, Msg::Event(ServerEvent::Idle(id.clone())))
+                    self.send(&id, Msg::event(ServerEvent::Idle(id.clone())))
                         .await;
                 } else {
                     self.send(&root, Msg::FamilyRests).await;
                 }
             }
             ServerEvent::Busy(id, presence) => {
-                self.send(&id, Msg::Event(ServerEvent::Busy(id.clone(), presence)))
+                self.send(&id, Msg::event(ServerEvent::Busy(id.clone(), presence)))
                     .await;
             }
             ServerEvent::Error { ref session, .. } | ServerEvent::Message { ref session, .. } => {
                 let session = session.clone();
-                self.send(&session, Msg::Event(event)).await;
+                self.send(&session, Msg::event(event)).await;
             }
             ServerEvent::Request { session, .. } => {
                 let root = self.shared.root_of(&session);
@@ -457,7 +481,7 @@ impl Supervisor {
             let event = ServerEvent::Disposed {
                 directory: directory.clone(),
             };
-            self.send(&id, Msg::Event(event)).await;
+            self.send(&id, Msg::event(event)).await;
         }
     }
 
@@ -470,7 +494,7 @@ impl Supervisor {
                     self.without_actor(id, intent);
                     return;
                 }
-                self.send(&id, Msg::Intent(intent)).await;
+                self.send(&id, Msg::Intent(Box::new(intent))).await;
             }
         }
     }
@@ -575,49 +599,53 @@ impl Supervisor {
         })
     }
 
-    /// Another process may have written the settings: every wait is looked at again (X9).
-    async fn look_at_settings(&mut self) {
-        let settings = self.shared.ports.settings.read().await.settings;
-        let before = self.settings.replace(settings.clone());
-        if before.is_some_and(|before| before != settings) {
-            self.broadcast(|| Msg::SettingsChanged).await;
+    /// A driver says that it lives; a passive engine asks whether it may drive. Both look at the
+    /// settings.
+    async fn on_heartbeat(&mut self) {
+        if self.fence.is_none() {
+            self.hold_lease().await;
+            self.recover_as_driver().await;
         }
+        let beat = Beat {
+            file: Arc::clone(&self.shared.ports.settings),
+            known: self.settings.clone(),
+            store: self.shared.ports.store.clone(),
+            driver: self.driver.clone(),
+            fence: self.fence,
+            now: self.shared.ports.clock.wall(),
+        };
+        self.beats.begin(beat);
     }
 
-    async fn on_heartbeat(&mut self) {
-        let Some(fence) = self.fence else {
-            self.hold_lease().await;
-            if self.fence.is_some() {
-                self.shared.tell(UpdateKind::Driver(DriverState::Driving));
-                if self.connected {
-                    self.recover().await;
+    async fn on_news(&mut self, news: News) {
+        match news {
+            // Another process may have written the settings: every wait is looked at again (X9).
+            News::Settings(settings) => {
+                let before = self.settings.replace(settings.clone());
+                if before.is_some_and(|before| before != settings) {
+                    self.broadcast(|| Msg::SettingsChanged).await;
                 }
             }
-            return;
-        };
-        let Driver { key, owner } = self.driver.clone();
-        let now = self.shared.ports.clock.wall();
-        match self
-            .shared
-            .ports
-            .store
-            .heartbeat(key, owner, fence, now)
-            .await
-        {
-            Ok(true) => {}
-            Ok(false) => {
+            News::LeaseLost(fence) if self.fence == Some(fence) => {
                 self.fence = None;
                 self.stop_actors();
                 // Who drives instead is told by this.
                 self.hold_lease().await;
-                if self.fence.is_some() {
-                    self.shared.tell(UpdateKind::Driver(DriverState::Driving));
-                    if self.connected {
-                        self.recover().await;
-                    }
-                }
+                self.recover_as_driver().await;
             }
-            Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
+            // That lease was lost and given anew since.
+            News::LeaseLost(_) => {}
+        }
+    }
+
+    /// This engine drives from here on, if it was granted the lease.
+    async fn recover_as_driver(&mut self) {
+        if self.fence.is_none() {
+            return;
+        }
+        self.shared.tell(UpdateKind::Driver(DriverState::Driving));
+        if self.connected {
+            self.recover().await;
         }
     }
 
@@ -670,6 +698,55 @@ impl Supervisor {
     /// Another engine drives: ours stop, as their inboxes close.
     fn stop_actors(&mut self) {
         self.actors.clear();
+    }
+}
+
+impl Beats {
+    fn new() -> Self {
+        let (tell, news) = mpsc::channel(NEWS_MAX);
+        Self {
+            tell,
+            news,
+            under_way: None,
+        }
+    }
+
+    /// Begins one, unless the latest is not over yet.
+    fn begin(&mut self, beat: Beat) {
+        if self.under_way.as_ref().is_none_or(blocking::Begun::is_over) {
+            let tell = self.tell.clone();
+            self.under_way = Some(blocking::begin(move || beat.run(&tell)));
+        }
+    }
+}
+
+/// One heartbeat's work on files.
+struct Beat {
+    file: Arc<SettingsFile>,
+    known: Option<Settings>,
+    store: Store,
+    driver: Driver,
+    /// The lease, while this engine drives.
+    fence: Option<u64>,
+    now: Wall,
+}
+
+impl Beat {
+    /// Blocks. News that finds no room is found again by the next heartbeat.
+    fn run(self, tell: &mpsc::Sender<News>) {
+        let settings = self.file.read_here().settings;
+        if self.known.as_ref() != Some(&settings) {
+            let _ = tell.try_send(News::Settings(settings));
+        }
+        let Some(fence) = self.fence else {
+            return;
+        };
+        let Driver { key, owner } = self.driver;
+        match self.store.heartbeat(key, owner, fence, self.now) {
+            Ok(true) => {}
+            Ok(false) => drop(tell.try_send(News::LeaseLost(fence))),
+            Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
+        }
     }
 }
 

@@ -63,8 +63,9 @@ pub(crate) enum Msg {
     Heard(Arc<SessionRead>),
     /// The session as read after the stream came up: events may be lost.
     Resync(Arc<SessionRead>),
-    /// Something happened in the session itself.
-    Event(ServerEvent),
+    /// Something happened in the session itself. Boxed: an inbox keeps room for dozens of
+    /// messages, however rarely one comes.
+    Event(Box<ServerEvent>),
     /// A sub-agent came to rest.
     FamilyRests,
     /// A request of the session or of a sub-agent was asked or answered.
@@ -74,7 +75,13 @@ pub(crate) enum Msg {
     /// The stream is down.
     Lost,
     /// The user asks for something.
-    Intent(Intent),
+    Intent(Box<Intent>),
+}
+
+impl Msg {
+    pub(crate) fn event(event: ServerEvent) -> Self {
+        Self::Event(Box::new(event))
+    }
 }
 
 /// What the user asks of a session's goal, and where the answer goes.
@@ -282,13 +289,15 @@ impl Actor {
         loop {
             match self.next(&mut inbox).await {
                 Woken::Msg(Some(msg)) => self.on_msg(msg),
-                Woken::Observed(observed) => self.on_observed(*observed).await,
-                Woken::Audited(outcome) => self.on_audited(outcome).await,
-                Woken::Done(done) => self.on_done(*done).await,
+                // Boxed: these hold a whole snapshot, and a task keeps room for all that it ever
+                // may hold, also while it rests.
+                Woken::Observed(observed) => Box::pin(self.on_observed(*observed)).await,
+                Woken::Audited(outcome) => Box::pin(self.on_audited(outcome)).await,
+                Woken::Done(done) => Box::pin(self.on_done(*done)).await,
                 Woken::Deadline => self.wake(),
                 Woken::Linger => break,
                 Woken::Shutdown | Woken::Msg(None) => {
-                    self.finish().await;
+                    Box::pin(self.finish()).await;
                     break;
                 }
             }
@@ -302,7 +311,7 @@ impl Actor {
         // Requests that arrived while it ended are answered, not dropped in silence.
         while let Ok(msg) = inbox.try_recv() {
             if let Msg::Intent(intent) = msg {
-                self.intents.push_back(intent);
+                self.intents.push_back(*intent);
             }
         }
         self.refuse_intents();

@@ -273,6 +273,11 @@ impl SettingsFile {
             .unwrap_or_else(|| self.shared.without_files())
     }
 
+    /// As [`read`](Self::read), on this thread, which may block.
+    pub(crate) fn read_here(&self) -> Reading {
+        self.shared.read()
+    }
+
     /// What is wrong with the file at this moment, in words: it cannot be read, or a newer version
     /// of this program wrote it. `None` if nothing is, or if there is no file.
     pub async fn complaint(&self) -> Option<String> {

@@ -317,20 +317,21 @@ impl Store {
     }
 
     /// Says that `me` still drives. `false` if the lease with this `fence` is no longer its own:
-    /// it must stop driving at once.
+    /// it must stop driving at once. Blocks on the database; call it on a blocking thread.
     ///
     /// # Errors
     ///
     /// [`StoreError`]: it is not known whether the lease is still its own.
-    pub async fn heartbeat(
+    pub fn heartbeat(
         &self,
         server: ServerKey,
         me: Owner,
         fence: u64,
         now: Wall,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| drivers::heartbeat(connection, &server, &me, fence, now))
-            .await
+        self.writable()?;
+        self.shared
+            .run(|connection| drivers::heartbeat(connection, &server, &me, fence, now))
     }
 
     /// Gives the lease back. `false` if it was no longer its own.
@@ -352,10 +353,15 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        if let Health::ReadOnly { why } = self.health() {
-            return Err(StoreError::ReadOnly(why.clone()));
-        }
+        self.writable()?;
         self.read(work).await
+    }
+
+    fn writable(&self) -> Result<(), StoreError> {
+        match self.health() {
+            Health::ReadOnly { why } => Err(StoreError::ReadOnly(why.clone())),
+            Health::Fine | Health::PutAside { .. } | Health::MemoryOnly { .. } => Ok(()),
+        }
     }
 
     async fn read<T: Send + 'static>(
@@ -384,6 +390,18 @@ impl Shared {
             None => Err(StoreError::Unavailable(self.health.to_string())),
         }
     }
+}
+
+/// Does `work`, whose changes are in the file when the process dies and need not be on the disk
+/// when the power fails: nobody waits for the disk.
+fn without_sync<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let done = work(connection);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    done
 }
 
 /// A number as SQLite keeps it; what does not fit is the largest it has.

@@ -316,12 +316,16 @@ async fn read_timeline(
             .await?;
         let empty = page.items.is_empty();
         messages.splice(0..0, page.items);
-        let timeline = Timeline::new(messages.clone(), session.facts.revert.as_ref());
-        let done = empty || messages.len() >= most || !accounting::needs_older(goal, &timeline);
-        match page.next {
-            Some(next) if !done => before = Some(next),
-            Some(_) | None => return Ok(timeline),
+        let revert = session.facts.revert.as_ref();
+        let next = page.next.filter(|_| !empty && messages.len() < most);
+        let Some(next) = next else {
+            return Ok(Timeline::new(messages, revert));
+        };
+        let timeline = Timeline::new(messages.clone(), revert);
+        if !accounting::needs_older(goal, &timeline) {
+            return Ok(timeline);
         }
+        before = Some(next);
     }
 }
 

@@ -41,7 +41,7 @@ impl Actor {
                 self.show_timer();
             }
             Msg::Resync(read) => self.on_resync(read),
-            Msg::Event(event) => self.on_event(event),
+            Msg::Event(event) => self.on_event(*event),
             Msg::FamilyRests | Msg::SettingsChanged => {
                 self.signal(&Signal::LookAgain);
                 self.show_timer();
@@ -53,14 +53,14 @@ impl Actor {
                 }
             }
             Msg::Intent(intent) => {
-                if matches!(intent, Intent::Pause(_)) {
+                if matches!(*intent, Intent::Pause(_)) {
                     // No reload undoes a pause that the user wants, too (X12).
                     self.stopped_at = None;
                 }
                 if matches!(self.work, Work::Acting(_)) {
                     self.live.halt();
                 }
-                self.intents.push_back(intent);
+                self.intents.push_back(*intent);
             }
         }
     }

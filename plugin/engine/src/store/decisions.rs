@@ -5,7 +5,9 @@ use goal_core::time::Wall;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use serde_json::Value;
 
-use super::{StoreError, from_sql, goal_id, json, limit_to_sql, session_id, to_sql, wall, word};
+use super::{
+    StoreError, from_sql, goal_id, json, limit_to_sql, session_id, to_sql, wall, without_sync, word,
+};
 
 /// UTF-8 bytes of a decision's detail: counters and codes, never a text of user or agent.
 pub const DETAIL_BYTES_MAX: usize = 2_048;
@@ -53,12 +55,8 @@ pub(super) fn append(
     connection: &mut Connection,
     record: &DecisionRecord,
 ) -> Result<i64, StoreError> {
-    // Every cycle waits for this: its decisions are in the file when the process dies, and need
-    // not be on the disk when the power fails.
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
-    let appended = append_one(connection, record);
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    appended
+    // Every cycle waits for this.
+    without_sync(connection, |connection| append_one(connection, record))
 }
 
 fn append_one(connection: &mut Connection, record: &DecisionRecord) -> Result<i64, StoreError> {

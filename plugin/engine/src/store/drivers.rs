@@ -14,7 +14,7 @@ use url::{Host, Url};
 
 use crate::processes::Process;
 
-use super::{StoreError, WORD_BYTES_MAX, from_sql, limit_to_sql, to_sql, wall, word};
+use super::{StoreError, WORD_BYTES_MAX, from_sql, limit_to_sql, to_sql, wall, without_sync, word};
 
 /// Servers remembered: one a day for most of a year. Only rows that nobody holds are dropped.
 pub const DRIVERS_MAX: usize = 256;
@@ -166,13 +166,16 @@ pub(super) fn heartbeat(
     fence: u64,
     now: Wall,
 ) -> Result<bool, StoreError> {
-    let changed = connection
-        .prepare_cached(
-            "UPDATE drivers SET heartbeat_ms = ?4
-             WHERE server_key = ?1 AND held = 1 AND nonce = ?2 AND fence = ?3",
-        )?
-        .execute(params![server.0, me.nonce, to_sql(fence), to_sql(now.0)])?;
-    Ok(changed == 1)
+    // A heartbeat that a power loss takes back belonged to a process that is gone, too.
+    without_sync(connection, |connection| {
+        let changed = connection
+            .prepare_cached(
+                "UPDATE drivers SET heartbeat_ms = ?4
+                 WHERE server_key = ?1 AND held = 1 AND nonce = ?2 AND fence = ?3",
+            )?
+            .execute(params![server.0, me.nonce, to_sql(fence), to_sql(now.0)])?;
+        Ok(changed == 1)
+    })
 }
 
 pub(super) fn release(
