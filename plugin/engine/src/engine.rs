@@ -291,7 +291,7 @@ struct Beats {
 /// What a heartbeat found.
 enum News {
     /// The settings are others than the supervisor knows.
-    Settings(Settings),
+    Settings(Box<Settings>),
     /// The lease with this fence belongs to another process.
     LeaseLost(u64),
 }
@@ -621,8 +621,8 @@ impl Supervisor {
         match news {
             // Another process may have written the settings: every wait is looked at again (X9).
             News::Settings(settings) => {
-                let before = self.settings.replace(settings.clone());
-                if before.is_some_and(|before| before != settings) {
+                let before = self.settings.replace((*settings).clone());
+                if before.is_some_and(|before| before != *settings) {
                     self.broadcast(|| Msg::SettingsChanged).await;
                 }
             }
@@ -736,7 +736,7 @@ impl Beat {
     fn run(self, tell: &mpsc::Sender<News>) {
         let settings = self.file.read_here().settings;
         if self.known.as_ref() != Some(&settings) {
-            let _ = tell.try_send(News::Settings(settings));
+            let _ = tell.try_send(News::Settings(Box::new(settings)));
         }
         let Some(fence) = self.fence else {
             return;
