@@ -20,8 +20,9 @@ use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 use crate::blocking;
 use crate::command;
 use crate::error::{Code, Error};
+use crate::listing::{self, Listing};
 use crate::ports::{Events, Ports, ServerEvent, SessionRead};
-use crate::session::{Actor, INBOX_MAX, Intent, Msg};
+use crate::session::{Actor, INBOX_MAX, Intent, Msg, sleep_until};
 use crate::settings::{Settings, SettingsFile};
 use crate::shared::{Shared, Stance};
 use crate::store::{Lease, Owner, ServerKey, Store};
@@ -48,8 +49,9 @@ const REQUESTS_MAX: usize = 64;
 /// News of heartbeats that may wait: one of each kind, twice.
 const NEWS_MAX: usize = 4;
 
-/// Pages of sessions read in one recovery; 100 sessions each.
-const PAGES_MAX: usize = 1_000;
+/// How soon the sessions are read again if they could not all be read; twice as long each time
+/// that this fails again.
+const READ_AGAIN: Duration = Duration::from_secs(1);
 
 /// Who asks for the lease on which server.
 #[derive(Clone, Debug)]
@@ -301,6 +303,9 @@ impl Supervisor {
         let mut heartbeat = heartbeats();
         self.hold_lease().await;
         loop {
+            // Behind a broken stream they are read once it is up again.
+            let unread = self.unread.filter(|_| self.connected);
+            let read_again = unread.map(|(at, _)| self.shared.instant(at));
             tokio::select! {
                 biased;
                 () = self.shared.shutdown.cancelled() => break,
@@ -309,9 +314,9 @@ impl Supervisor {
                         events.reconnect();
                     }
                     self.on_heartbeat().await;
-                    self.read_again().await;
                 }
                 Some(news) = self.beats.news.recv() => self.on_news(news).await,
+                () = sleep_until(read_again) => self.recover().await,
                 request = requests.recv() => match request {
                     Some(request) => self.on_request(request).await,
                     None => break,
@@ -510,7 +515,17 @@ impl Supervisor {
     /// Looks at every session of every folder: what happened while the stream was down is unknown
     /// (X10). If a page cannot be read, all are read again later (X9).
     async fn recover(&mut self) {
-        let (reads, whole) = self.read_sessions().await;
+        let shared = Arc::clone(&self.shared);
+        let listing = tokio::select! {
+            biased;
+            () = shared.shutdown.cancelled() => return,
+            listing = listing::read(shared.ports.sessions.as_ref()) => listing,
+        };
+        let Listing { reads, failed } = listing;
+        let whole = failed.is_none();
+        if let Some(error) = failed {
+            tracing::warn!(error = error.message, "the sessions could not all be read");
+        }
         self.unread = if whole { None } else { self.later() };
         let now = self.shared.ports.clock.wall();
         crate::audit::sweep_left_overs(self.shared.ports.sessions.as_ref(), &reads, now).await;
@@ -534,34 +549,13 @@ impl Supervisor {
         }
     }
 
-    /// Every session, and whether these are all of them.
-    async fn read_sessions(&self) -> (Vec<SessionRead>, bool) {
-        let mut cursor: Option<String> = None;
-        let mut reads = Vec::new();
-        for _ in 0..PAGES_MAX {
-            match self.shared.ports.sessions.list(cursor.as_deref()).await {
-                Ok(page) => {
-                    reads.extend(page.items);
-                    match page.next {
-                        Some(next) => cursor = Some(next),
-                        None => break,
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(error = error.message, "the sessions could not all be read");
-                    return (reads, false);
-                }
-            }
-        }
-        (reads, true)
-    }
-
-    /// When the sessions are read again: one quiet window, then growing ones (R26, X9).
+    /// When the sessions are read again: soon, for nobody watches those that are not known, then
+    /// ever later (X9).
     fn later(&self) -> Option<(Mono, u32)> {
         let failures = self.unread.map_or(0, |(_, failures)| failures);
-        let limits = &self.shared.ports.limits;
-        let delay = limits.idle_quiet.saturating_mul(1 << failures.min(16));
-        let at = self.shared.now().after(delay.min(limits.recheck_max));
+        let delay = READ_AGAIN.saturating_mul(1 << failures.min(16));
+        let most = self.shared.ports.limits.recheck_max;
+        let at = self.shared.now().after(delay.min(most));
         Some((at, failures.saturating_add(1)))
     }
 
@@ -645,13 +639,6 @@ impl Supervisor {
         }
         self.shared.tell(UpdateKind::Driver(DriverState::Driving));
         if self.connected {
-            self.recover().await;
-        }
-    }
-
-    async fn read_again(&mut self) {
-        let due = self.unread.is_some_and(|(at, _)| at <= self.shared.now());
-        if due && self.connected {
             self.recover().await;
         }
     }

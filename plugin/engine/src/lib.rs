@@ -26,6 +26,7 @@ mod act;
 pub mod audit;
 pub mod command;
 mod engine;
+mod listing;
 mod live;
 mod session;
 mod shared;

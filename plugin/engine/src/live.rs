@@ -25,6 +25,8 @@ pub(crate) struct Live {
 #[derive(Debug, Default)]
 struct Inner {
     halted: bool,
+    /// The engine ends: nothing more will be heard.
+    deaf: bool,
     /// Writes of this step that are on their way or done: their echoes are no news.
     own: Vec<(GoalId, Wall)>,
     heard: VecDeque<Arc<SessionRead>>,
@@ -58,7 +60,19 @@ impl Live {
         self.changed.notify_waiters();
     }
 
-    /// Whether the user wants something else.
+    /// The engine ends: the step stops before its next effect, and as nobody passes on any more
+    /// what the server says, no wait for it goes on. The step still asks the server for itself.
+    /// Only where the user wanted something else before, the waits last: an abort that comes
+    /// together with the prompt is lost (X8).
+    pub(crate) fn end(&self) {
+        let mut inner = self.lock();
+        inner.deaf |= !inner.halted;
+        inner.halted = true;
+        drop(inner);
+        self.changed.notify_waiters();
+    }
+
+    /// Whether the user wants something else, or the engine ends.
     pub(crate) fn halted(&self) -> bool {
         self.lock().halted
     }
@@ -125,7 +139,7 @@ impl Live {
         self.lock().delivery.clone()
     }
 
-    /// Waits until `done` gives something, at most `within`.
+    /// Waits until `done` gives something, at most `within` and until the engine ends.
     pub(crate) async fn wait<T>(
         &self,
         within: Duration,
@@ -139,6 +153,9 @@ impl Live {
             changed.as_mut().enable();
             if let Some(found) = done(self) {
                 return Some(found);
+            }
+            if self.lock().deaf {
+                return None;
             }
             if timeout_at(deadline, changed).await.is_err() {
                 return done(self);

@@ -189,8 +189,11 @@ pub trait Sessions: Send + Sync {
     ) -> Result<(), CallError>;
     /// Stops whatever runs in a session; harmless when nothing does.
     async fn abort(&self, id: &SessionId, directory: &str) -> Result<(), CallError>;
-    /// A page of the sessions of all folders, archived ones included.
-    async fn list(&self, cursor: Option<&str>) -> Result<Page<SessionRead>, CallError>;
+    /// A page of the sessions of all folders, archived ones included, the most recently changed
+    /// first, at most `limit` of them: from the top, or those changed before `cursor`. That is the
+    /// server's time of the last session of an earlier page, which is its `next`, or any other in
+    /// milliseconds; a page's `next` that is no number is passed on as it is.
+    async fn list(&self, cursor: Option<&str>, limit: u32) -> Result<Page<SessionRead>, CallError>;
     /// Deletes a session; only ever an audit's.
     async fn delete_audit(&self, id: &SessionId, directory: &str) -> Result<(), CallError>;
     /// Whether the server runs on this machine: only then can it share our files (X1).

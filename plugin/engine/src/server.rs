@@ -13,9 +13,6 @@ use crate::ports::{
 };
 use crate::to_wire;
 
-/// Sessions read at a time.
-const SESSIONS_PAGE: u32 = 100;
-
 /// Sessions whose second word about becoming idle is awaited. It follows within microseconds, so
 /// more than a few never wait; a forgotten one costs a second event that changes nothing.
 const IDLE_PAIRS_MAX: usize = 64;
@@ -132,10 +129,10 @@ impl Sessions for OpenCode {
             .map_err(|e| call_error(&e))
     }
 
-    async fn list(&self, cursor: Option<&str>) -> Result<Page<SessionRead>, CallError> {
+    async fn list(&self, cursor: Option<&str>, limit: u32) -> Result<Page<SessionRead>, CallError> {
         let read = self
             .client
-            .everywhere(cursor, SESSIONS_PAGE, /*archived*/ true)
+            .everywhere(cursor, limit, /*archived*/ true)
             .await;
         read.map(from_wire::sessions).map_err(|e| call_error(&e))
     }

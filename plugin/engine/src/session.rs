@@ -334,13 +334,15 @@ impl Actor {
         }
     }
 
-    /// The engine ends: thinking and auditing are dropped, acting runs to its end.
+    /// The engine ends: thinking and auditing are dropped, acting runs to its end without waiting
+    /// for what only an event could tell, and so does what follows from it: a stop that was heard
+    /// meanwhile.
     async fn finish(&mut self) {
-        self.live.halt();
-        if matches!(self.work, Work::Acting(_))
-            && let Woken::Done(done) = self.work.next().await
-        {
-            self.on_done(*done).await;
+        while matches!(self.work, Work::Acting(_)) {
+            self.live.end();
+            if let Woken::Done(done) = self.work.next().await {
+                self.on_done(*done).await;
+            }
         }
         self.work = Work::Idle;
     }
@@ -433,7 +435,8 @@ impl Work {
     }
 }
 
-async fn sleep_until(at: Option<tokio::time::Instant>) {
+/// Sleeps until `at`; for ever without one.
+pub(crate) async fn sleep_until(at: Option<tokio::time::Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,

@@ -483,8 +483,9 @@ impl Client {
     /// One page of the sessions of all directories, the most recently changed first, children and
     /// (if asked for) archived ones included.
     ///
-    /// `cursor` is the `next` of an earlier page. Sessions changed in the same millisecond at a
-    /// page's end can be skipped by the server.
+    /// `cursor` is the `next` of an earlier page, when its last session was changed, or any other
+    /// time in milliseconds: only sessions changed before it follow. Others of that millisecond may
+    /// not have fit on the earlier page; from one later on, they come, and some come again.
     ///
     /// # Errors
     /// As any call.

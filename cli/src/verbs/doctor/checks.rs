@@ -206,7 +206,7 @@ pub(super) async fn clock(connected: &CommandConnection) -> Check {
     if sessions.is_local() {
         return Check::new("clock", State::Ok, say!("doctor.clock.same"));
     }
-    let newest = match sessions.list(None).await {
+    let newest = match sessions.list(None, /*limit*/ 1).await {
         Ok(page) => page.items.iter().map(|read| read.updated).max(),
         Err(error) => {
             return Check::new("clock", State::Warn, text::one_line(&error.message));

@@ -10,6 +10,7 @@ use goal_core::time::{Mono, Wall, millis};
 
 use super::{call_error, read_goal};
 use crate::error::Error;
+use crate::listing;
 use crate::ports::{Ports, SessionRead};
 use crate::session::name_of;
 use crate::store::StoredDecision;
@@ -19,9 +20,6 @@ use crate::view::{GoalView, Phase, detail_of};
 
 /// Decisions that [`why`] gives at most.
 const RECENT_MAX: usize = 10;
-
-/// Pages of sessions that [`list`] reads at most.
-const PAGES_MAX: usize = 1_000;
 
 /// What a look right now says, without the memory of a running loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,22 +95,15 @@ pub async fn list(ports: &Ports) -> Result<Vec<GoalView>, Error> {
 
 /// Every session that carries a goal, its own or a copy; audits left out.
 pub(super) async fn all_goals(ports: &Ports) -> Result<Vec<(SessionRead, Goal)>, Error> {
-    let mut found = Vec::new();
-    let mut cursor = None;
-    for _ in 0..PAGES_MAX {
-        let page = ports
-            .sessions
-            .list(cursor.as_deref())
-            .await
-            .map_err(call_error)?;
-        let goals = page.items.into_iter().filter(|read| read.audit.is_none());
-        found.extend(goals.filter_map(|read| goal_of(&read, ports).map(|goal| (read, goal))));
-        match page.next {
-            Some(next) => cursor = Some(next),
-            None => break,
-        }
+    let listing = listing::read(ports.sessions.as_ref()).await;
+    if let Some(error) = listing.failed {
+        return Err(call_error(error));
     }
-    Ok(found)
+    let sessions = listing.reads.into_iter();
+    let sessions = sessions.filter(|read| read.audit.is_none());
+    Ok(sessions
+        .filter_map(|read| goal_of(&read, ports).map(|goal| (read, goal)))
+        .collect())
 }
 
 /// Who carries which goal, for telling a goal from its copies.

@@ -216,12 +216,12 @@ async fn all_sessions_are_listed_archived_ones_too() {
         "metadata": {"openchamber": {"goalAudit": {"owner": "o", "goalID": "g", "until": 5}}},
     });
     let (fake, server) = with("GET", Reply::Json(200, json!([{"id": "ses_1"}, child, {}]))).await;
-    let page = server.list(Some("cur")).await.unwrap();
+    let page = server.list(Some("cur"), 7).await.unwrap();
     let marked: Vec<_> = page.items.iter().map(|it| it.audit.is_some()).collect();
     assert_eq!(marked, [false, true]);
     let seen = &fake.seen("")[0];
     assert_eq!(seen.call, "GET /experimental/session");
-    assert_eq!(seen.query, "limit=100&archived=true&cursor=cur");
+    assert_eq!(seen.query, "limit=7&archived=true&cursor=cur");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use goal_core::goal::Status;
 use goal_core::notice::NoticeCode;
 use goal_core::verdict::VerdictKind;
+use goal_engine::command;
 use goal_engine::view::Phase;
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -29,6 +30,51 @@ async fn x10_goals_of_all_folders_and_pages_are_found_at_the_start() {
         until_continued(&world, session, 1).await;
     }
     assert_eq!(world.audits().len(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x10_goals_changed_in_the_same_millisecond_are_all_found() {
+    // More than fit on a page and on the next larger one; others before and after them.
+    for (before, equal, after) in [(0, 4, 0), (2, 4, 2), (1, 40, 5)] {
+        let world = World::new();
+        let mut n = 0;
+        for (count, apart) in [(before, true), (equal, false), (after, true)] {
+            for _ in 0..count {
+                world.session(&format!("s{n}")).goal("make the tests pass");
+                n += 1;
+                if apart {
+                    world.passes(ms(1)).await;
+                }
+            }
+            world.passes(ms(1)).await;
+        }
+        let listed = command::list(&world.command()).await.unwrap();
+        assert_eq!(listed.len(), n);
+        world.engine_starts().await;
+        assert_eq!(world.engine().list().len(), n);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x10_a_goal_that_changes_while_the_pages_are_read_is_found() {
+    let world = World::new();
+    let mut sessions = Vec::new();
+    for n in 0..8 {
+        let session = world.session(&format!("s{n}"));
+        session.goal("make the tests pass");
+        sessions.push(session);
+        world.passes(ms(1)).await;
+    }
+    let ports = world.command();
+    let moves = async {
+        // The first page was read, the last one was not.
+        world.passes(ms(2)).await;
+        sessions[0].client_edits_goal(json!({ "note": "moved" }));
+    };
+    let (listed, ()) = tokio::join!(command::list(&ports), moves);
+    let listed = listed.unwrap();
+    assert_eq!(listed.len(), 8);
+    assert_eq!(listed[0].session, *sessions[0].id(), "the newest first");
 }
 
 #[tokio::test(start_paused = true)]
@@ -61,6 +107,34 @@ async fn x10_a_live_event_during_the_recovery_makes_no_second_cycle() {
     until_continued(&world, &session, 1).await;
     assert_eq!(world.audits().len(), 1);
     assert_eq!(world.count(Call::Prompt), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x7_an_engine_that_ends_behind_a_prompt_does_not_wait_for_its_confirmation() {
+    // The prompt arrives, or it never does; the engine ends at once, or when it took effect.
+    for fault in [Fault::slow(ms(0)), Fault::swallowed()] {
+        for after in [ms(0), ms(3), ms(10)] {
+            let (world, session) = a_goal_at_work().await;
+            world.next(Call::Prompt, fault.clone());
+            session.assistant_finishes("half");
+            world.until(|world| world.count(Call::Prompt) == 1).await;
+            world.passes(after).await;
+            let begun = world.age();
+            world.engine_ends().await;
+            let took = world.age() - begun;
+            assert!(took < ms(100), "{fault:?} {after:?}: {took:?}");
+            assert_eq!(session.the_goal().status, Status::Active);
+            world.passes(secs(10)).await;
+            world.engine_starts().await;
+            until_continued(&world, &session, 1).await;
+            world.passes(secs(600)).await;
+            assert_eq!(session.continuations().len(), 1, "{fault:?} {after:?}");
+            let sent = world.prompts();
+            assert!(sent.iter().all(|prompt| prompt.message == sent[0].message));
+            assert_eq!(session.the_goal().turns_used, 1, "{fault:?} {after:?}");
+            assert_eq!(world.audits().len(), 1, "{fault:?} {after:?}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -261,6 +335,48 @@ async fn x9_a_clock_that_jumps_changes_no_deadline() {
     let told: Vec<NoticeCode> = world.notices().iter().map(|notice| notice.code).collect();
     assert_eq!(told, [NoticeCode::GoalComplete]);
     world.passes(ms(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn x9_a_list_that_cannot_be_read_is_read_again_soon_and_then_ever_later() {
+    let world = World::new();
+    let session = world.session("s");
+    let _ = session.user_says("go");
+    session.assistant_finishes("half");
+    session.goal("make the tests pass");
+    world.always(Call::List, Fault::status_500());
+    world.engine_starts().await;
+    world.passes(secs(2_000)).await;
+    let calls = world.calls();
+    let lists = calls.iter().filter(|called| called.call == Call::List);
+    let at: Vec<Duration> = lists.map(|called| called.at).collect();
+    let gaps: Vec<u64> = at
+        .windows(2)
+        .map(|two| (two[1] - two[0]).as_secs())
+        .collect();
+    assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300]);
+    world.heals();
+    let took = until_continued(&world, &session, 1).await;
+    assert!(took < secs(330), "{took:?}");
+
+    let world = World::new();
+    let session = world.session("s");
+    session.goal("make the tests pass");
+    world.next(Call::List, Fault::status_500());
+    world.engine_starts().await;
+    let took = world.until(|_| session.view().is_some()).await;
+    assert!(took < ms(1_200), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x9_an_engine_that_ends_while_it_reads_the_sessions_does_not_wait_for_them() {
+    let world = World::new();
+    world.session("s").goal("make the tests pass");
+    world.always(Call::List, Fault::lost());
+    world.engine_starts().await;
+    let begun = world.age();
+    world.engine_ends().await;
+    assert!(world.age() - begun < ms(100), "{:?}", world.age() - begun);
 }
 
 #[tokio::test(start_paused = true)]

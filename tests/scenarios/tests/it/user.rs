@@ -261,6 +261,34 @@ async fn x8_a_pause_of_another_client_while_the_prompt_is_on_the_wire_stops_its_
 }
 
 #[tokio::test(start_paused = true)]
+async fn x8_an_engine_that_ends_right_after_a_pause_stops_the_turn_of_its_prompt_first() {
+    let slow = [Fault::slow(secs(2)), Fault::slow_answer(secs(2))];
+    for fault in slow {
+        let (world, session) = a_prompt_on_the_wire(fault.clone()).await;
+        session.client_pauses();
+        world.passes(ms(10)).await;
+        world.engine_ends().await;
+        // A prompt that was just stored is not worked on yet.
+        world.passes(secs(1)).await;
+        assert_eq!(session.the_goal().status, Status::Paused, "{fault:?}");
+        assert!(!session.is_busy(), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r42_an_engine_that_ends_right_after_a_stop_pauses_the_goal_first() {
+    let (world, session) = a_goal_at_work().await;
+    session.assistant_finishes("half");
+    world.next(Call::Prompt, Fault::slow_answer(secs(2)));
+    world.until(|_| session.continuations().len() == 1).await;
+    world.passes(ms(200)).await;
+    session.user_aborts();
+    world.passes(ms(500)).await;
+    world.engine_ends().await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+}
+
+#[tokio::test(start_paused = true)]
 async fn x8_a_message_of_the_user_ends_the_cycle_and_the_next_idle_decides() {
     let (world, session) = an_audited_goal().await;
     let _ = session.user_says("wait, do it differently");

@@ -132,6 +132,9 @@ fn list(state: &mut State, asked: &Asked) -> Response {
     let page = array(page);
     match last.filter(|_| more) {
         Some(next) => {
+            // From one later on, those of the last millisecond come again.
+            let again = next.parse().map(|last: u64| (last + 1).to_string());
+            state.cursors.extend(again);
             state.cursors.insert(next.clone());
             (JSON, [(NEXT, next)], page).into_response()
         }

@@ -125,9 +125,9 @@ fn body(asked: &Asked) -> Option<String> {
 
 /// What is read is bounded, and pages begin where the server said.
 fn bounds(state: &State, asked: &Asked) -> Option<String> {
-    let (cursor, bounded) = match asked.call.endpoint {
-        Endpoint::Messages => ("before", true),
-        Endpoint::List => ("cursor", true),
+    let (cursor, most) = match asked.call.endpoint {
+        Endpoint::Messages => ("before", 1_000),
+        Endpoint::List => ("cursor", 10_000),
         Endpoint::Other => return Some("OpenCode has no such call".to_owned()),
         Endpoint::Health
         | Endpoint::Events
@@ -150,7 +150,7 @@ fn bounds(state: &State, asked: &Asked) -> Option<String> {
     let limit = asked
         .query("limit")
         .and_then(|limit| limit.parse::<u32>().ok());
-    if bounded && !limit.is_some_and(|limit| (1..=1_000).contains(&limit)) {
+    if !limit.is_some_and(|limit| (1..=most).contains(&limit)) {
         return Some("asks for everything at once".to_owned());
     }
     let given = asked.query(cursor)?;

@@ -114,7 +114,12 @@ impl FakeServer {
 
     /// Puts a session there, and tells whoever listens.
     pub fn put(&self, room: Room) {
-        self.state.change(|state| state.put(room));
+        self.state.change(|state| state.put(vec![room]));
+    }
+
+    /// Puts sessions there that were all changed last in the same millisecond.
+    pub fn put_together(&self, rooms: Vec<Room>) {
+        self.state.change(|state| state.put(rooms));
     }
 
     /// Replaces a session's metadata as another client does. False: there is no such session, or

@@ -206,11 +206,15 @@ impl State {
         }
     }
 
-    pub(super) fn put(&mut self, room: Room) {
-        let directory: Arc<str> = Arc::from(room.directory.as_str());
-        // Pages begin behind a time: those put there together do not share one.
+    pub(super) fn put(&mut self, rooms: Vec<Room>) {
         self.age -= 1;
-        let at = self.age;
+        for room in rooms {
+            self.put_at(room, self.age);
+        }
+    }
+
+    fn put_at(&mut self, room: Room, at: u64) {
+        let directory: Arc<str> = Arc::from(room.directory.as_str());
         let metadata = room.metadata.map(RawValue::from_string);
         let session = Session {
             directory: Arc::clone(&directory),

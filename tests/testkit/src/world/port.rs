@@ -299,16 +299,24 @@ impl Sessions for Line {
         .await
     }
 
-    async fn list(&self, cursor: Option<&str>) -> Result<Page<SessionRead>, CallError> {
+    async fn list(&self, cursor: Option<&str>, limit: u32) -> Result<Page<SessionRead>, CallError> {
+        let before = cursor.and_then(|at| at.parse().ok()).unwrap_or(u64::MAX);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let limit = limit.saturating_mul(SESSIONS_PAGE) / 100;
         self.call(Call::List, "", |server, _| {
             let state = server.lock();
             let mut reads: Vec<SessionRead> = state.rooms.keys().map(|id| state.read(id)).collect();
-            reads.sort_by_key(|read| std::cmp::Reverse(read.updated));
-            let begin = cursor.and_then(|at| at.parse().ok()).unwrap_or(0);
-            let end = (begin + SESSIONS_PAGE).min(reads.len());
+            reads.retain(|read| read.updated.0 < before);
+            reads.sort_by(|a, b| {
+                let newest = b.updated.cmp(&a.updated);
+                newest.then_with(|| b.facts.id.cmp(&a.facts.id))
+            });
+            let more = reads.len() > limit;
+            reads.truncate(limit);
+            let last = reads.last().map(|read| read.updated.0.to_string());
             Ok(Page {
-                next: (end < reads.len()).then(|| end.to_string()),
-                items: reads.drain(begin..end).collect(),
+                next: last.filter(|_| more),
+                items: reads,
             })
         })
         .await
