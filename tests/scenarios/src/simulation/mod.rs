@@ -41,9 +41,9 @@
 //! | the guard before a write is ignored | `OwnGoalOnly` | 92 | 4 s |
 //!
 //! What a request ran over beside the goal and is not put back was met by no seed within 45 s, but
-//! by a kept case (`ForeignSurvives`). One defect is out of their reach: a status map that cannot be
-//! read and counts as empty. The tail keeps the loop away from a session at work even so; a test of
-//! its own counts the reads.
+//! by a kept case (`ForeignSurvives`). One defect is out of their reach: a status map that cannot
+//! be read and counts as empty. The tail keeps the loop away from a session at work even so; a test
+//! of its own counts the reads.
 //!
 //! What is not demanded: that the loop hears of a Resume whose event was lost on an unbroken stream
 //! while it tracked no active goal (only polling would find it); that a stop wins over an edit or a
