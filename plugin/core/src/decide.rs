@@ -116,11 +116,15 @@ fn unanswered(s: &Snapshot, limits: &Limits) -> Option<Decision> {
     let TailKind::OursUnanswered { after } = &s.tail.kind else {
         return (s.tail.kind == TailKind::UserPending).then_some(Decision::Rest(Why::UserPending));
     };
-    let went_over_stop = s
-        .goal
-        .resumed_over
-        .as_ref()
-        .is_some_and(|over| over.tail.as_ref() == Some(after));
+    // Work of somebody else may have begun behind what was gone over, and have been stopped.
+    let gone_over = s.timeline.get(after).map(|message| message.created);
+    let newer_work = s.timeline.newest_work();
+    let newer_work = newer_work.is_some_and(|(work, _)| Some(work.created) > gone_over);
+    let went_over_stop = !newer_work
+        && s.goal
+            .resumed_over
+            .as_ref()
+            .is_some_and(|over| over.tail.as_ref() == Some(after));
     let sent = s
         .memory
         .sent

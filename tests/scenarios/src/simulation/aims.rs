@@ -148,9 +148,9 @@ fn cuts_into_an_audit(chance: &mut Chance, steps: &mut Vec<Step>) {
 /// While the auditor thinks the engine, or the server, is killed.
 fn kills_in_an_audit(chance: &mut Chance, steps: &mut Vec<Step>) {
     begins_an_audit(chance, steps);
-    match chance.of(3) {
-        0 => steps.push(Step::Server(Server::Dies)),
-        1 => steps.push(Step::Engine(Engine::IsKilled(chance.of(12)))),
+    match chance.of(4) {
+        0 | 1 => steps.push(Step::Server(Server::Dies)),
+        2 => steps.push(Step::Engine(Engine::IsKilled(chance.of(12)))),
         _ => steps.push(Step::Engine(Engine::Ends)),
     }
     steps.push(Step::Pass(chance.of(4_000)));
@@ -171,14 +171,17 @@ fn changes_unheard(chance: &mut Chance, steps: &mut Vec<Step>) {
     } else {
         Line::Delays(count, 1_000 + chance.of(9_000))
     }));
-    steps.push(change(chance));
+    steps.push(match chance.of(3) {
+        0 => change(chance),
+        _ => Step::Client(Client::Replaces),
+    });
 }
 
 /// Sub-agents work, or the user's own turn does, and just then the reads fail that would tell.
 fn reads_fail(chance: &mut Chance, steps: &mut Vec<Step>) {
     let points = [
         Point::Status,
-        Point::Status,
+        Point::Children,
         Point::Children,
         Point::Messages,
         Point::Session,
@@ -192,6 +195,8 @@ fn reads_fail(chance: &mut Chance, steps: &mut Vec<Step>) {
     ];
     if chance.of(3) > 0 {
         steps.push(Step::Agent(Agent::Delegates));
+        // Long enough that nobody may not know.
+        steps.push(Step::Pass(31_000 + chance.of(5_000)));
     }
     steps.push(Step::Agent(Agent::Finishes));
     steps.push(Step::Pass(chance.of(14_000)));

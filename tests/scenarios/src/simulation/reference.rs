@@ -370,7 +370,8 @@ impl Reference {
         if !restores {
             self.decided_on_this(engine, &base, &new);
         }
-        if new.foreign != base.foreign && !restores {
+        let puts_back = new.id() == base.id() && self.was_beside(at, &new);
+        if new.foreign != base.foreign && !restores && !puts_back {
             let how = format!("{} became {}", base.foreign, new.foreign);
             self.breach(Law::ForeignSurvives, how);
         }
@@ -452,6 +453,19 @@ impl Reference {
             let old = self.texts.seen(text.as_ref());
             old.foreign == new.foreign && old.id() == new.id()
         })
+    }
+
+    /// Whether an engine wrote over the same things beside a goal within the last seconds.
+    fn was_beside(&mut self, at: Duration, new: &Seen) -> bool {
+        let recent: Vec<Option<Arc<str>>> = self
+            .overwritten
+            .iter()
+            .filter(|(when, _)| at - *when <= PATIENT)
+            .map(|(_, text)| text.clone())
+            .collect();
+        recent
+            .iter()
+            .any(|text| self.texts.seen(text.as_ref()).foreign == new.foreign)
     }
 
     fn wishes_another(&self, at: Duration) -> bool {

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use goal_core::goal::Status;
+use goal_core::goal::{Goal, Status};
 use goal_core::judge::AuditFailure;
 use goal_core::verdict::VerdictKind;
 use goal_engine::view::Phase;
@@ -447,7 +447,12 @@ impl Scene {
         if why == "noAssistantYet" {
             let _ = self.session.user_says("begin again");
         }
-        if self.status() == Some(Status::BudgetLimited) {
+        let goal = self.session.stored_goal();
+        let spent = |goal: Goal| {
+            goal.token_budget
+                .is_some_and(|most| goal.tokens_used >= most)
+        };
+        if stopped && goal.is_some_and(spent) {
             self.session.client_edits_goal(json!({
                 "tokenBudget": null, "status": "active", "statusReason": "resumed",
                 "turnsUsed": 0, "blockedStreak": 0, "auditFailStreak": 0,

@@ -2,6 +2,7 @@
 
 use goal_core::goal::Status;
 use goal_core::verdict::VerdictKind;
+use goal_engine::command::EditRequest;
 use goal_engine::update::{DriverState, UpdateKind};
 use goal_engine::view::Phase;
 use pretty_assertions::assert_eq;
@@ -150,6 +151,42 @@ async fn x17_a_command_whose_pause_the_loop_replaced_writes_it_again() {
     world.passes(secs(60)).await;
     assert_eq!(session.the_goal().status, Status::Paused);
     assert!(!session.is_busy());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x17_a_command_whose_edit_the_loop_replaced_makes_it_again() {
+    for verdict in [VerdictKind::Continue, VerdictKind::Complete] {
+        let (world, session) = a_goal_at_work().await;
+        world.auditor_says(verdict, "as it is");
+        session.assistant_finishes("half");
+        world.next(Call::Write, Fault::slow(ms(200)));
+        world.until(|world| world.count(Call::Write) == 1).await;
+        world.stream_breaks();
+        let request = EditRequest {
+            session: session.id().clone(),
+            objective: Some("make all the tests pass".to_owned()),
+            token_budget: Some(Some(500_000)),
+        };
+        let edited = goal_engine::command::edit(&world.command(), request).await;
+        let goal = edited.unwrap().view.goal;
+        let (status, budget) = (goal.status, goal.token_budget);
+        assert_eq!((status, budget), (Status::Active, Some(500_000)));
+        assert_eq!(session.the_goal(), goal);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x17_what_was_written_on_top_of_ours_is_newer_than_what_ours_ran_over() {
+    let (world, session) = a_goal_being_written().await;
+    session.client_edits_goal(json!({ "tokenBudget": 500_000 }));
+    // Whatever the loop does next about it takes its time.
+    world.next(Call::Session, Fault::slow(ms(100)));
+    world.next(Call::Write, Fault::slow(ms(100)));
+    world.until(|_| session.the_goal().turns_used == 1).await;
+    session.client_edits_goal(json!({ "status": "paused" }));
+    world.passes(secs(60)).await;
+    assert_eq!(session.the_goal().status, Status::Paused);
+    assert_eq!(world.count(Call::Prompt), 0);
 }
 
 #[tokio::test(start_paused = true)]
