@@ -85,8 +85,9 @@ impl State {
     pub(super) fn end_turn(&mut self, id: &str, text: &str, times: usize) -> Option<String> {
         let directory = self.directory(id);
         let session = self.sessions.get_mut(id)?;
-        let parent = session.busy.take()?;
+        // First: a turn whose message is still to come runs on.
         let message = session.tail().filter(|tail| !tail.user)?.id.clone();
+        let parent = session.busy.take()?;
         self.tell_text(&directory, id, &message, text, times);
         self.store_step(id, &message, Some(&parent), Some(&text.repeat(times)));
         self.tell_message(id, &message);
