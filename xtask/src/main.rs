@@ -3,7 +3,7 @@
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
 //! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
-//! test, [`bench`] measures, [`report`] is all that is printed.
+//! test, [`mod@bench`] measures, [`report`] is all that is printed.
 
 mod args;
 mod bench;
