@@ -1,21 +1,12 @@
-//! The limits of `serve` as flags. One table makes the flags, their defaults in the help and the
-//! [`Limits`] they lead to, so that none of the three can drift from the others.
-
-use std::ops::RangeInclusive;
-use std::time::Duration;
+//! The limits of `serve` as flags. The table of limits that may be set makes the flags, their
+//! defaults in the help and the [`Limits`] they lead to, so that none of the three can drift from
+//! the others.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
-use goal_core::limits::Limits;
-use goal_core::time::millis;
+use goal_core::limits::{Kind, Limits, TUNABLES, Tunable};
 use goal_engine::error::Code;
 
 use crate::failure::Failure;
-
-/// Longest time a flag takes, in milliseconds: a year.
-const MILLIS_MAX: u64 = 365 * 24 * 60 * 60 * 1_000;
-
-/// Largest count a flag takes.
-const COUNT_MAX: u64 = 1_000_000;
 
 /// Longest value as typed, in bytes.
 const VALUE_BYTES_MAX: usize = 64;
@@ -27,87 +18,6 @@ pub(crate) struct LimitFlags {
     given: Vec<(&'static str, Vec<String>)>,
 }
 
-/// A limit that has a flag.
-struct Flag {
-    /// The flag without its dashes; the help text's key ends with it.
-    name: &'static str,
-    kind: Kind,
-}
-
-/// Where a flag's value goes, and what it may be.
-enum Kind {
-    /// A time in milliseconds, at least this many.
-    Time(u64, fn(&mut Limits) -> &mut Duration),
-    /// Two times in milliseconds.
-    Times(fn(&mut Limits) -> &mut [Duration; 2]),
-    /// A count, at least this much.
-    Count(u64, fn(&mut Limits) -> &mut u32),
-    /// A count that is kept as a length.
-    Length(u64, fn(&mut Limits) -> &mut usize),
-}
-
-const FLAGS: [Flag; 27] = [
-    time("idle-quiet-ms", 0, |limits| &mut limits.idle_quiet),
-    time("kickoff-quiet-ms", 0, |limits| &mut limits.kickoff_quiet),
-    time("resume-quiet-ms", 0, |limits| &mut limits.resume_quiet),
-    time("call-timeout-ms", 1, |limits| &mut limits.call_timeout),
-    time("audit-timeout-ms", 1, |limits| &mut limits.audit_timeout),
-    times("audit-retry-ms", |limits| &mut limits.audit_retry),
-    time("delivery-window-ms", 1, |limits| {
-        &mut limits.delivery_window
-    }),
-    time("interrupted-grace-ms", 0, |limits| {
-        &mut limits.interrupted_grace
-    }),
-    // Looking again without a pause would keep server and processor busy for nothing.
-    time("recheck-max-ms", 100, |limits| &mut limits.recheck_max),
-    time("stale-after-ms", 1, |limits| &mut limits.stale_after),
-    time("liveness-ms", 1, |limits| &mut limits.liveness),
-    // A pause of nothing doubled is nothing.
-    time("reconnect-min-ms", 10, |limits| &mut limits.reconnect_min),
-    time("reconnect-max-ms", 10, |limits| &mut limits.reconnect_max),
-    time("first-message-wait-ms", 0, |limits| {
-        &mut limits.first_message_wait
-    }),
-    count("turns-max", 1, |limits| &mut limits.turns_max),
-    count("blocked-max", 1, |limits| &mut limits.blocked_max),
-    count("audit-fail-max", 1, |limits| &mut limits.audit_fail_max),
-    Flag {
-        name: "truncated-max",
-        kind: Kind::Length(1, |limits| &mut limits.truncated_max),
-    },
-    time("continue-gap-ms", 0, |limits| &mut limits.continue_gap),
-    time("empty-quiet-ms", 0, |limits| &mut limits.empty_quiet),
-    count("empty-max", 0, |limits| &mut limits.empty_max),
-    count("repeat-slow", 0, |limits| &mut limits.repeat_slow),
-    count("repeat-max", 0, |limits| &mut limits.repeat_max),
-    time("repeat-gap-ms", 0, |limits| &mut limits.repeat_gap),
-    count("compactions-max", 0, |limits| &mut limits.compactions_max),
-    count("unconfirmed-max", 1, |limits| &mut limits.unconfirmed_max),
-    count("resend-max", 0, |limits| &mut limits.resend_max),
-];
-
-const fn time(name: &'static str, min: u64, field: fn(&mut Limits) -> &mut Duration) -> Flag {
-    Flag {
-        name,
-        kind: Kind::Time(min, field),
-    }
-}
-
-const fn times(name: &'static str, field: fn(&mut Limits) -> &mut [Duration; 2]) -> Flag {
-    Flag {
-        name,
-        kind: Kind::Times(field),
-    }
-}
-
-const fn count(name: &'static str, min: u64, field: fn(&mut Limits) -> &mut u32) -> Flag {
-    Flag {
-        name,
-        kind: Kind::Count(min, field),
-    }
-}
-
 impl LimitFlags {
     /// The defaults with what was given.
     ///
@@ -117,8 +27,8 @@ impl LimitFlags {
     pub(crate) fn limits(&self) -> Result<Limits, Failure> {
         let mut limits = Limits::DEFAULT;
         for (name, values) in &self.given {
-            if let Some(flag) = FLAGS.iter().find(|flag| flag.name == *name) {
-                flag.set(&mut limits, values)?;
+            if let Some(limit) = TUNABLES.iter().find(|limit| limit.name == *name) {
+                set(limit, &mut limits, values)?;
             }
         }
         match limits.check() {
@@ -128,99 +38,71 @@ impl LimitFlags {
     }
 }
 
-impl Flag {
-    fn set(&self, limits: &mut Limits, values: &[String]) -> Result<(), Failure> {
-        match self.kind {
-            Kind::Time(min, field) => {
-                let ms = self.one(values, min..=MILLIS_MAX)?;
-                *field(limits) = Duration::from_millis(ms);
-            }
-            Kind::Times(field) => {
-                let numbers = self.numbers(values, 0..=MILLIS_MAX)?;
-                let pauses: [u64; 2] = numbers
-                    .try_into()
-                    .map_err(|_| invalid(say!("error.limit.pair", flag = self.name)))?;
-                *field(limits) = pauses.map(Duration::from_millis);
-            }
-            Kind::Count(min, field) => {
-                let count = self.one(values, min..=COUNT_MAX)?;
-                *field(limits) = u32::try_from(count).unwrap_or(u32::MAX);
-            }
-            Kind::Length(min, field) => {
-                let count = self.one(values, min..=COUNT_MAX)?;
-                *field(limits) = usize::try_from(count).unwrap_or(usize::MAX);
-            }
-        }
-        Ok(())
+fn set(limit: &Tunable, limits: &mut Limits, values: &[String]) -> Result<(), Failure> {
+    if limit.set(limits, &numbers(limit, values)?) {
+        return Ok(());
     }
+    Err(invalid(if limit.takes() == 1 {
+        say!("error.limit.one", flag = limit.name)
+    } else {
+        say!("error.limit.pair", flag = limit.name)
+    }))
+}
 
-    fn one(&self, values: &[String], range: RangeInclusive<u64>) -> Result<u64, Failure> {
-        match self.numbers(values, range)?[..] {
-            [number] => Ok(number),
-            _ => Err(invalid(say!("error.limit.one", flag = self.name))),
-        }
-    }
+fn numbers(limit: &Tunable, values: &[String]) -> Result<Vec<u64>, Failure> {
+    let range = limit.range();
+    let number = |text: &str| {
+        let digits = text.len() <= VALUE_BYTES_MAX
+            && !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<u64> = text.parse().ok().filter(|_| digits);
+        number.filter(|number| range.contains(number))
+    };
+    values
+        .iter()
+        .flat_map(|value| value.split(','))
+        .map(number)
+        .collect::<Option<_>>()
+        .ok_or_else(|| {
+            let (min, max) = (range.start(), range.end());
+            invalid(say!(
+                "error.limit.range",
+                flag = limit.name,
+                min = min,
+                max = max
+            ))
+        })
+}
 
-    fn numbers(&self, values: &[String], range: RangeInclusive<u64>) -> Result<Vec<u64>, Failure> {
-        let number = |text: &str| {
-            let digits = text.len() <= VALUE_BYTES_MAX
-                && !text.is_empty()
-                && text.bytes().all(|byte| byte.is_ascii_digit());
-            let number: Option<u64> = text.parse().ok().filter(|_| digits);
-            number.filter(|number| range.contains(number))
-        };
-        values
-            .iter()
-            .flat_map(|value| value.split(','))
-            .map(number)
-            .collect::<Option<_>>()
-            .ok_or_else(|| {
-                let (min, max) = (range.start(), range.end());
-                invalid(say!(
-                    "error.limit.range",
-                    flag = self.name,
-                    min = min,
-                    max = max
-                ))
-            })
-    }
+/// The value of `limits` as it is typed.
+fn shown(limit: &Tunable, limits: &Limits) -> String {
+    let numbers = limit.get(limits);
+    let typed: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    typed.join(",")
+}
 
-    /// The value of `limits` as it is typed.
-    fn shown(&self, limits: &Limits) -> String {
-        let mut limits = limits.clone();
-        match self.kind {
-            Kind::Time(_, field) => millis(*field(&mut limits)).to_string(),
-            Kind::Times(field) => field(&mut limits)
-                .map(|pause| millis(pause).to_string())
-                .join(","),
-            Kind::Count(_, field) => field(&mut limits).to_string(),
-            Kind::Length(_, field) => field(&mut limits).to_string(),
-        }
-    }
-
-    fn arg(&self) -> Arg {
-        let value_name = match self.kind {
-            Kind::Time(..) => "MS",
-            Kind::Times(_) => "MS,MS",
-            Kind::Count(..) | Kind::Length(..) => "N",
-        };
-        let help = crate::words::of_code("help.limit", self.name);
-        let default = say!("help.limit", default = self.shown(&Limits::DEFAULT));
-        Arg::new(self.name)
-            .long(self.name)
-            .value_name(value_name)
-            .action(ArgAction::Append)
-            .allow_hyphen_values(true)
-            .help(format!("{help} {default}"))
-            .help_heading(say!("help.limits"))
-    }
+fn arg(limit: &Tunable) -> Arg {
+    let value_name = match limit.kind {
+        Kind::Time(..) => "MS",
+        Kind::Times(_) => "MS,MS",
+        Kind::Count(..) | Kind::Length(..) => "N",
+    };
+    let help = crate::words::of_code("help.limit", limit.name);
+    let default = say!("help.limit", default = shown(limit, &Limits::DEFAULT));
+    Arg::new(limit.name)
+        .long(limit.name)
+        .value_name(value_name)
+        .action(ArgAction::Append)
+        .allow_hyphen_values(true)
+        .help(format!("{help} {default}"))
+        .help_heading(say!("help.limits"))
 }
 
 impl Args for LimitFlags {
     fn augment_args(command: Command) -> Command {
-        FLAGS
+        TUNABLES
             .iter()
-            .fold(command, |command, flag| command.arg(flag.arg()))
+            .fold(command, |command, limit| command.arg(arg(limit)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -236,7 +118,7 @@ impl clap::FromArgMatches for LimitFlags {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.given = FLAGS
+        self.given = TUNABLES
             .iter()
             .filter_map(|flag| {
                 let values = matches.get_many::<String>(flag.name)?;
@@ -254,11 +136,13 @@ fn invalid(message: String) -> Failure {
 /// The names of all flags.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    FLAGS.iter().map(|flag| flag.name)
+    TUNABLES.iter().map(|flag| flag.name)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use goal_core::limits::BrokenRelation;
 
     use super::*;
@@ -275,8 +159,8 @@ mod tests {
     #[test]
     fn what_the_help_calls_the_default_is_the_default() {
         assert_eq!(limits(&[]), Ok(Limits::DEFAULT));
-        for flag in &FLAGS {
-            let shown = flag.shown(&Limits::DEFAULT);
+        for flag in &TUNABLES {
+            let shown = shown(flag, &Limits::DEFAULT);
             assert_eq!(
                 limits(&[(flag.name, &shown)]),
                 Ok(Limits::DEFAULT),
@@ -289,14 +173,10 @@ mod tests {
     #[test]
     fn every_flag_reaches_a_field_of_its_own() {
         let mut reached: Vec<Limits> = Vec::new();
-        for flag in &FLAGS {
+        for flag in &TUNABLES {
             let mut changed = Limits::DEFAULT;
-            let value = if matches!(flag.kind, Kind::Times(_)) {
-                "7,8"
-            } else {
-                "777"
-            };
-            flag.set(&mut changed, &[value.to_owned()]).unwrap();
+            let value = if flag.takes() == 2 { "7,8" } else { "777" };
+            set(flag, &mut changed, &[value.to_owned()]).unwrap();
             assert_ne!(changed, Limits::DEFAULT, "{}", flag.name);
             assert!(!reached.contains(&changed), "{}", flag.name);
             reached.push(changed);
@@ -347,7 +227,7 @@ mod tests {
             write_echo: _,
         } = Limits::DEFAULT;
         let named = 27;
-        assert_eq!(FLAGS.len(), named);
+        assert_eq!(TUNABLES.len(), named);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use goal_core::limits::Limits;
+use goal_core::limits::{Limits, TUNABLES, Tunable};
 use goal_engine::host::ServerChoice;
 use goal_engine::paths::{DATA_DIR_VARIABLE, DataDir};
 use goal_engine::{Code as EngineCode, Error as EngineError};
@@ -187,13 +187,7 @@ fn attached(url: &str, username: Option<&str>, password: Option<Secret>) -> Resu
 
 /// Limits by name; each is checked where it is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LimitsConfig(BTreeMap<&'static str, Number>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
-    One(u64),
-    Two([u64; 2]),
-}
+pub struct LimitsConfig(BTreeMap<&'static str, Vec<u64>>);
 
 impl LimitsConfig {
     /// Sets a limit by the name it has in the app's configuration.
@@ -223,9 +217,10 @@ impl LimitsConfig {
     /// `invalidLimits` if two of them contradict each other.
     pub fn limits(&self) -> Result<Limits> {
         let mut limits = Limits::DEFAULT;
-        for key in KEYS {
-            if let Some(number) = self.0.get(key.name) {
-                key.set(&mut limits, *number);
+        for limit in &TUNABLES {
+            if let Some(numbers) = self.0.get(limit.name) {
+                // They are as many as it takes: `read` saw to that.
+                let _ = limit.set(&mut limits, numbers);
             }
         }
         limits.check().map(|()| limits).map_err(|broken| {
@@ -240,153 +235,52 @@ impl<'de> Deserialize<'de> for LimitsConfig {
         let given = BTreeMap::<String, Value>::deserialize(deserializer)?;
         let mut limits = BTreeMap::new();
         for (name, value) in given {
-            let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            let Some(limit) = TUNABLES.iter().find(|limit| camel(limit.name) == name) else {
                 return Err(D::Error::custom(format!("there is no limit `{name}`")));
             };
-            let number = key.read(&value).ok_or_else(|| {
-                D::Error::invalid_value(Unexpected::Other(&value.to_string()), &Expected(key))
+            let numbers = read(limit, &value).ok_or_else(|| {
+                D::Error::invalid_value(Unexpected::Other(&value.to_string()), &Expected(limit))
             })?;
-            limits.insert(key.name, number);
+            limits.insert(limit.name, numbers);
         }
         Ok(Self(limits))
     }
 }
 
-/// A limit that an app may set.
-struct Key {
-    name: &'static str,
-    kind: Kind,
+fn read(limit: &Tunable, value: &Value) -> Option<Vec<u64>> {
+    let range = range(limit);
+    let one = |value: &Value| value.as_u64().filter(|number| range.contains(number));
+    if limit.takes() == 1 {
+        return one(value).map(|number| vec![number]);
+    }
+    let values = value.as_array()?;
+    let numbers: Vec<u64> = values.iter().map(one).collect::<Option<_>>()?;
+    (numbers.len() == limit.takes()).then_some(numbers)
 }
 
-/// Where a limit goes, and the least it may be.
-enum Kind {
-    Time(u64, fn(&mut Limits) -> &mut Duration),
-    Times(fn(&mut Limits) -> &mut [Duration; 2]),
-    Count(u32, fn(&mut Limits) -> &mut u32),
-    Length(u32, fn(&mut Limits) -> &mut usize),
+/// As on the command line, but that an app always leaves its user a moment to speak.
+fn range(limit: &Tunable) -> RangeInclusive<u64> {
+    let least = u64::from(limit.name == "idle-quiet-ms");
+    let range = limit.range();
+    least.max(*range.start())..=*range.end()
 }
 
-/// Longest time, in milliseconds: a year.
-const MILLIS_MAX: u64 = 365 * 24 * 60 * 60 * 1_000;
-
-/// Largest count.
-const COUNT_MAX: u64 = 1_000_000;
-
-const KEYS: &[Key] = &[
-    time("idleQuietMs", 1, |limits| &mut limits.idle_quiet),
-    time("kickoffQuietMs", 0, |limits| &mut limits.kickoff_quiet),
-    time("resumeQuietMs", 0, |limits| &mut limits.resume_quiet),
-    time("callTimeoutMs", 1, |limits| &mut limits.call_timeout),
-    time("auditTimeoutMs", 1, |limits| &mut limits.audit_timeout),
-    Key {
-        name: "auditRetryMs",
-        kind: Kind::Times(|limits| &mut limits.audit_retry),
-    },
-    time("deliveryWindowMs", 1, |limits| &mut limits.delivery_window),
-    time("interruptedGraceMs", 0, |limits| {
-        &mut limits.interrupted_grace
-    }),
-    // Looking again without a pause would keep server and processor busy for nothing.
-    time("recheckMaxMs", 100, |limits| &mut limits.recheck_max),
-    time("staleAfterMs", 1, |limits| &mut limits.stale_after),
-    time("livenessMs", 1, |limits| &mut limits.liveness),
-    // A pause of nothing doubled is nothing.
-    time("reconnectMinMs", 10, |limits| &mut limits.reconnect_min),
-    time("reconnectMaxMs", 10, |limits| &mut limits.reconnect_max),
-    time("firstMessageWaitMs", 0, |limits| {
-        &mut limits.first_message_wait
-    }),
-    count("turnsMax", 1, |limits| &mut limits.turns_max),
-    count("blockedMax", 1, |limits| &mut limits.blocked_max),
-    count("auditFailMax", 1, |limits| &mut limits.audit_fail_max),
-    Key {
-        name: "truncatedMax",
-        kind: Kind::Length(1, |limits| &mut limits.truncated_max),
-    },
-    time("continueGapMs", 0, |limits| &mut limits.continue_gap),
-    time("emptyQuietMs", 0, |limits| &mut limits.empty_quiet),
-    count("emptyMax", 0, |limits| &mut limits.empty_max),
-    count("repeatSlow", 0, |limits| &mut limits.repeat_slow),
-    count("repeatMax", 0, |limits| &mut limits.repeat_max),
-    time("repeatGapMs", 0, |limits| &mut limits.repeat_gap),
-    count("compactionsMax", 0, |limits| &mut limits.compactions_max),
-    count("unconfirmedMax", 1, |limits| &mut limits.unconfirmed_max),
-    count("resendMax", 0, |limits| &mut limits.resend_max),
-];
-
-const fn time(name: &'static str, min: u64, field: fn(&mut Limits) -> &mut Duration) -> Key {
-    Key {
-        name,
-        kind: Kind::Time(min, field),
-    }
-}
-
-const fn count(name: &'static str, min: u32, field: fn(&mut Limits) -> &mut u32) -> Key {
-    Key {
-        name,
-        kind: Kind::Count(min, field),
-    }
-}
-
-impl Key {
-    fn read(&self, value: &Value) -> Option<Number> {
-        let (min, max) = self.range();
-        let one = |value: &Value| {
-            let number = value.as_u64();
-            number.filter(|number| (min..=max).contains(number))
-        };
-        match self.kind {
-            Kind::Times(_) => match value.as_array()?.as_slice() {
-                [first, second] => Some(Number::Two([one(first)?, one(second)?])),
-                _ => None,
-            },
-            Kind::Time(..) | Kind::Count(..) | Kind::Length(..) => one(value).map(Number::One),
-        }
-    }
-
-    fn range(&self) -> (u64, u64) {
-        match self.kind {
-            Kind::Time(min, _) => (min, MILLIS_MAX),
-            Kind::Times(_) => (0, MILLIS_MAX),
-            Kind::Count(min, _) | Kind::Length(min, _) => (min.into(), COUNT_MAX),
-        }
-    }
-
-    fn set(&self, limits: &mut Limits, number: Number) {
-        match (&self.kind, number) {
-            (Kind::Time(_, field), Number::One(ms)) => *field(limits) = Duration::from_millis(ms),
-            (Kind::Times(field), Number::Two(pauses)) => {
-                *field(limits) = pauses.map(Duration::from_millis);
-            }
-            (Kind::Count(_, field), Number::One(count)) => {
-                *field(limits) = u32::try_from(count).unwrap_or(u32::MAX);
-            }
-            (Kind::Length(_, field), Number::One(count)) => {
-                *field(limits) = usize::try_from(count).unwrap_or(usize::MAX);
-            }
-            // `read` makes the number that the kind takes.
-            (Kind::Times(_), Number::One(_))
-            | (Kind::Time(..) | Kind::Count(..) | Kind::Length(..), Number::Two(_)) => {}
-        }
-    }
-}
-
-struct Expected<'a>(&'a Key);
+struct Expected<'a>(&'a Tunable);
 
 impl serde::de::Expected for Expected<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (min, max) = self.0.range();
-        let name = self.0.name;
-        match self.0.kind {
-            Kind::Times(_) => write!(f, "two numbers from {min} to {max} for `{name}`"),
-            Kind::Time(..) | Kind::Count(..) | Kind::Length(..) => {
-                write!(f, "a whole number from {min} to {max} for `{name}`")
-            }
+        let range = range(self.0);
+        let (min, max) = (range.start(), range.end());
+        let name = camel(self.0.name);
+        if self.0.takes() == 1 {
+            write!(f, "a whole number from {min} to {max} for `{name}`")
+        } else {
+            write!(f, "two numbers from {min} to {max} for `{name}`")
         }
     }
 }
 
-/// A sentence with flags such as `idle-quiet-ms`, with the names of keys in their place.
+/// A limit's name such as `idle-quiet-ms`, or a sentence with some, as the keys are written.
 fn camel(sentence: &str) -> String {
     let word = |word: &str| {
         let mut parts = word.split('-');
@@ -446,6 +340,7 @@ mod tests {
             assert!(refusal.contains("`recheckMaxMs`"), "{refusal}");
         }
         assert!(config(json!({ "limits": { "auditRetryMs": [1] } })).is_err());
+        assert!(config(json!({ "limits": { "idleQuietMs": 0 } })).is_err());
     }
 
     #[test]
@@ -512,19 +407,20 @@ mod tests {
             disposal_window: _,
             write_echo: _,
         } = Limits::DEFAULT;
-        assert_eq!(KEYS.len(), 27);
+        assert_eq!(TUNABLES.len(), 27);
     }
 
     #[test]
     fn every_key_reaches_a_limit_of_its_own() {
         let mut reached: Vec<Limits> = Vec::new();
-        for key in KEYS {
-            let value = match key.kind {
-                Kind::Times(_) => json!([777, 778]),
-                Kind::Time(..) | Kind::Count(..) | Kind::Length(..) => json!(777),
+        for key in &TUNABLES {
+            let value = if key.takes() == 2 {
+                json!([777, 778])
+            } else {
+                json!(777)
             };
             let mut limits = Limits::DEFAULT;
-            key.set(&mut limits, key.read(&value).unwrap());
+            assert!(key.set(&mut limits, &read(key, &value).unwrap()));
             assert_ne!(limits, Limits::DEFAULT, "{}", key.name);
             assert!(!reached.contains(&limits), "{}", key.name);
             reached.push(limits);

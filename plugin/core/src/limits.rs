@@ -1,6 +1,10 @@
 //! Every number the loop obeys, each with its reason, and the relations between them (X24).
 
+mod tunable;
+
 use std::time::Duration;
+
+pub use self::tunable::{Kind, TUNABLES, Tunable};
 
 /// The numbers of X24. Passed to the pure functions; built from [`Limits::DEFAULT`].
 #[derive(Clone, Debug, PartialEq, Eq)]
