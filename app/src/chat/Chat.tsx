@@ -1,0 +1,7 @@
+import type { ReactNode } from 'react';
+
+import type { Place } from '../navigation';
+
+export function Chat({ place }: { place: Place }): ReactNode {
+  return <div>{place.kind}</div>;
+}

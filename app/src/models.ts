@@ -1,0 +1,49 @@
+/** What may be chosen for a message: agents, models and their variants, read once per folder and line. */
+import { useEffect } from 'react';
+import { useStore } from 'zustand';
+import { createStore } from 'zustand/vanilla';
+
+import type { Agent, Model, ModelChoice, Models } from './host/contract';
+import * as host from './host/host';
+import { useServer } from './server/store';
+
+/** Folder, or `''` for the server's own → its models; `null` while they could not be read. */
+const known = createStore<Record<string, Models | null>>(() => ({}));
+
+/** The models of a folder; `null` until they are known. They are read again when the line comes back. */
+export function useModels(directory: string | null): Models | null {
+  const key = directory ?? '';
+  const live = useServer((state) => state.connection.kind === 'live');
+  useEffect(() => {
+    if (!live) return;
+    host.models(directory).then(
+      (models) => {
+        known.setState({ [key]: models });
+      },
+      () => {
+        known.setState((all) => ({ [key]: all[key] ?? null }));
+      },
+    );
+  }, [directory, key, live]);
+  return useStore(known, (all) => all[key] ?? null);
+}
+
+/** A model by its ids. */
+export function findModel(models: Models | null, providerId: string, modelId: string): Model | null {
+  const provider = models?.providers.find(({ id }) => id === providerId);
+  return provider?.models.find(({ id }) => id === modelId) ?? null;
+}
+
+/** Agents a person may choose: those that lead a session. */
+export function leadingAgents(models: Models | null): Agent[] {
+  return (models?.agents ?? []).filter(({ mode, hidden }) => mode !== 'subagent' && !hidden);
+}
+
+/** The model that is used where nobody chose one: the first provider's usual one. */
+export function usualModel(models: Models | null): ModelChoice | null {
+  for (const provider of models?.providers ?? []) {
+    const usual = models?.defaults[provider.id] ?? provider.models[0]?.id;
+    if (usual !== undefined) return { providerId: provider.id, modelId: usual, variant: null };
+  }
+  return null;
+}
