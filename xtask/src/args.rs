@@ -106,8 +106,8 @@ Usage: cargo xtask setup
 - Node.js and npm: used as found; on Debian, run as root, installed by apt-get if missing
 - what a Tauri app is built and its window tested with, and a Chromium: on Linux as found; on
   Debian, run as root, installed by apt-get if missing
-- the pinned OpenCode, and what the npm package is checked with: npm ci in tests/real and in
-  guest-js, again when package-lock.json changes
+- the pinned OpenCode, and what the pages are built and checked with: npm ci in tests/real, in
+  guest-js and in app, again when package-lock.json changes; then the app's page is built
 - cargo-nextest and cargo-deny: used as found in a fitting version, else built once into
   target/tools
 - the crates of Cargo.lock, so that the licence check works offline";

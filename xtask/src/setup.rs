@@ -89,7 +89,8 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     let nextest = tool(workspace, &NEXTEST)?;
     let deny = tool(workspace, &DENY)?;
     crates(workspace)?;
-    page(workspace)?;
+    browser(workspace)?;
+    app_page(workspace)?;
     let opencode = opencode(workspace)?;
     for program in [nextest, deny, opencode] {
         report::say(&format!("ready: {}", program.display()));
@@ -157,38 +158,76 @@ pub(crate) fn opencode(workspace: &Workspace) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// What the npm package for pages is checked with, from npm and, for its pictures, a Chromium.
+/// An npm package of this project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Npm {
+    /// The bindings and the kit for pages, in `guest-js`.
+    GuestJs,
+    /// The app's page, in `app`; it is built on the former.
+    App,
+}
+
+/// What the npm packages are built with, from npm.
 ///
 /// # Errors
 /// What is missing and cannot be installed, or that npm fails.
-pub(crate) fn page(workspace: &Workspace) -> Result<()> {
-    if cfg!(target_os = "linux") {
-        system(
-            workspace,
-            BROWSER,
-            "The pictures of the page need a browser.",
-        )?;
-    }
+pub(crate) fn page(workspace: &Workspace, package: Npm) -> Result<()> {
     node(workspace)?;
-    let folder = workspace.guest_js();
-    let lock = Lock::of(workspace, &folder, "guest-js")?;
+    match package {
+        Npm::GuestJs => packages(workspace, &workspace.guest_js(), "guest-js"),
+        Npm::App => {
+            page(workspace, Npm::GuestJs)?;
+            packages(workspace, &workspace.app(), "app")
+        }
+    }
+}
+
+/// The browser that pictures of pages are taken in.
+///
+/// # Errors
+/// If it is missing and cannot be installed.
+pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let why = "The pictures of the page need a browser.";
+    system(workspace, BROWSER, why)
+}
+
+/// Installs what a package's lock file names, again when that changed.
+fn packages(workspace: &Workspace, folder: &Path, name: &str) -> Result<()> {
+    let lock = Lock::of(workspace, folder, name)?;
     if lock.is_installed() && folder.join("node_modules").is_dir() {
         return Ok(());
     }
-    report::say("installing what the npm package is checked with (npm ci in guest-js)");
-    lock.install(workspace, &folder)?;
+    report::say(&format!(
+        "installing the packages of a page (npm ci in {name})"
+    ));
+    lock.install(workspace, folder)?;
     lock.keep()
 }
 
-/// Runs a script of the npm package for pages.
+/// Builds the page that the app's program carries; the compiler wants it to be there.
+///
+/// # Errors
+/// Those of [`page`], and that the page cannot be built.
+pub(crate) fn app_page(workspace: &Workspace) -> Result<()> {
+    page_script(workspace, Npm::GuestJs, "build")?;
+    page_script(workspace, Npm::App, "build")
+}
+
+/// Runs a script of an npm package.
 ///
 /// # Errors
 /// Those of [`page`], and that the script failed.
-pub(crate) fn page_script(workspace: &Workspace, script: &str) -> Result<()> {
-    page(workspace)?;
+pub(crate) fn page_script(workspace: &Workspace, package: Npm, script: &str) -> Result<()> {
+    page(workspace, package)?;
     let mut program = workspace.program("npm");
     program
-        .current_dir(workspace.guest_js())
+        .current_dir(match package {
+            Npm::GuestJs => workspace.guest_js(),
+            Npm::App => workspace.app(),
+        })
         .args(["run", "--silent", script]);
     run(program)
 }

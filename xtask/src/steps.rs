@@ -1,5 +1,7 @@
 //! The list of checks, in the order they run: what is cheap and often wrong comes first.
 
+use crate::setup::Npm;
+
 /// The name under which `--only` takes all layers of unit tests.
 pub(crate) const UNIT: &str = "unit";
 
@@ -26,8 +28,8 @@ pub(crate) enum Job {
     Unit,
     /// These paths hold what is committed: the build writes into them.
     Committed(&'static [&'static str]),
-    /// This script of the npm package in `guest-js`.
-    Page(&'static str),
+    /// This script of an npm package.
+    Page(Npm, &'static str),
     /// Tests of the whole in memory, in the crate named like the step.
     Scenarios,
     /// Tests on a real OpenCode, in the crate named like the step.
@@ -45,7 +47,7 @@ impl Step {
         match self.job {
             Job::Cargo(words) => !words.starts_with(&["fmt"]),
             Job::Docs(_) | Job::Unit | Job::Scenarios | Job::Real => true,
-            Job::Deny(_) | Job::Committed(_) | Job::Page(_) => false,
+            Job::Deny(_) | Job::Committed(_) | Job::Page(..) => false,
         }
     }
 
@@ -133,12 +135,22 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "page",
         what: "the npm package: types, lints, tests, what it carries",
-        job: Job::Page("check"),
+        job: Job::Page(Npm::GuestJs, "check"),
     },
     Step {
         name: "page-browser",
         what: "the npm package's kit in Chromium, pictured and checked for accessibility",
-        job: Job::Page("browser"),
+        job: Job::Page(Npm::GuestJs, "browser"),
+    },
+    Step {
+        name: "app",
+        what: "the app's page: types, lints, tests",
+        job: Job::Page(Npm::App, "check"),
+    },
+    Step {
+        name: "app-browser",
+        what: "the app's page in Chromium: flows, pictures of every state, accessibility",
+        job: Job::Page(Npm::App, "browser"),
     },
     unit("testkit", "what the tests stand on"),
     unit("xtask", "this tool"),
@@ -233,7 +245,18 @@ mod tests {
             .filter(|step| !step.compiles())
             .map(|step| step.name)
             .collect();
-        assert_eq!(reads, ["fmt", "deny", "generated", "page", "page-browser"]);
+        assert_eq!(
+            reads,
+            [
+                "fmt",
+                "deny",
+                "generated",
+                "page",
+                "page-browser",
+                "app",
+                "app-browser"
+            ]
+        );
     }
 
     #[test]

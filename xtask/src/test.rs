@@ -77,6 +77,7 @@ fn choose(only: &[String]) -> Vec<&'static Step> {
 fn prepare(workspace: &Workspace, steps: &[&Step], options: &TestOptions) -> Result<()> {
     if steps.iter().any(|step| step.compiles()) {
         setup::desktop(workspace)?;
+        setup::app_page(workspace)?;
     }
     if steps.iter().any(|step| step.runs_built_code()) {
         setup::tool(workspace, &setup::NEXTEST)?;
@@ -85,8 +86,11 @@ fn prepare(workspace: &Workspace, steps: &[&Step], options: &TestOptions) -> Res
         setup::tool(workspace, &setup::DENY)?;
         setup::crates(workspace)?;
     }
-    if steps.iter().any(|step| matches!(step.job, Job::Page(_))) {
-        setup::page(workspace)?;
+    for step in steps {
+        if let Job::Page(package, _) = step.job {
+            setup::browser(workspace)?;
+            setup::page(workspace, package)?;
+        }
     }
     if steps.iter().any(|step| step.job == Job::Real) {
         opencode(workspace, options)?;
@@ -113,7 +117,7 @@ fn perform(workspace: &Workspace, step: &Step, options: &TestOptions) -> Result<
             run_command(deny).map(|()| None)
         }
         Job::Committed(paths) => committed(workspace, paths).map(|()| None),
-        Job::Page(script) => setup::page_script(workspace, script).map(|()| None),
+        Job::Page(package, script) => setup::page_script(workspace, package, script).map(|()| None),
         Job::Unit | Job::Scenarios => layer(workspace, step.name, None).map(Some),
         Job::Real => {
             let binary = opencode(workspace, options)?;

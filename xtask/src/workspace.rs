@@ -56,6 +56,11 @@ impl Workspace {
         self.root.join("guest-js")
     }
 
+    /// The folder of the app's page.
+    pub(crate) fn app(&self) -> PathBuf {
+        self.root.join("app")
+    }
+
     /// Where tools of cargo are installed for this project alone.
     pub(crate) fn tools(&self) -> PathBuf {
         self.target.join("tools")

@@ -17,6 +17,8 @@ pub mod opencode;
 mod process;
 pub mod scratch;
 mod watched;
+#[cfg(target_os = "linux")]
+pub mod window;
 pub mod world;
 
 pub use error::Error;

@@ -18,6 +18,7 @@ const OBJECT: &str = "/org/freedesktop/Notifications";
 
 /// A message bus that knows no service files, so that no real daemon is ever started on it. Ends
 /// when it is dropped.
+#[derive(Debug)]
 pub struct Bus {
     child: Child,
     address: String,

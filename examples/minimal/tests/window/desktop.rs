@@ -1,21 +1,10 @@
 //! A desktop of the test's own: X server, message bus, notification daemon, driver, the app.
 
-use std::fs::File;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use testkit::notifyd::{Bus, Notifyd};
-use testkit::{OpenCode, OpenCodeOptions, Scratch, ScriptedModel};
-
-use crate::webdriver::{self, Page};
-
-/// Longest time for one step: OpenCode takes seconds to start on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How often is looked for what is waited for.
-const LOOK: Duration = Duration::from_millis(50);
+use testkit::notifyd::Notifyd;
+pub(crate) use testkit::window::PATIENCE;
+use testkit::window::{App, Page, Running};
+use testkit::{OpenCode, OpenCodeOptions, ScriptedModel};
 
 const PASSWORD: &str = "correct horse";
 
@@ -48,13 +37,6 @@ impl House {
     }
 }
 
-/// The app on its desktop. Everything on it ends with it.
-pub(crate) struct Running {
-    leader: Child,
-    bus: Bus,
-    scratch: Scratch,
-}
-
 /// The app's desktop, and the page in its window.
 pub(crate) struct Desktop {
     pub(crate) page: Page,
@@ -65,19 +47,10 @@ pub(crate) struct Desktop {
 impl Desktop {
     /// Opens the app under a driver and waits for its page.
     pub(crate) async fn open(house: &House) -> Self {
-        let port = free_port();
-        let driver = ["WebKitWebDriver".to_owned(), format!("--port={port}")];
-        let automated = ("TAURI_WEBVIEW_AUTOMATION", "true");
-        let running = Running::start(house, &driver, house.attached(), &[automated]);
-        let notifyd = Notifyd::start(running.bus.address(), &["actions", "body-markup"]).await;
-        let url = format!("http://127.0.0.1:{port}");
-        running
-            .until("the driver listens", async || {
-                webdriver::is_ready(&url).await.then_some(())
-            })
-            .await;
-        let page = Page::open(&url, env!("CARGO_BIN_EXE_minimal")).await;
-        let page = page.unwrap_or_else(|error| panic!("{error}\n{}", running.said()));
+        let app = app(house, &house.attached());
+        let (running, page) = Running::driven(app, &house.model.url()).await;
+        let offers = ["actions", "body-markup"];
+        let notifyd = Notifyd::start(running.bus_address(), &offers).await;
         let desktop = Self {
             page,
             notifyd: notifyd.unwrap(),
@@ -88,9 +61,8 @@ impl Desktop {
     }
 
     /// The app by itself, on `server`.
-    pub(crate) fn without_driver(house: &House, server: Value) -> Running {
-        let app = env!("CARGO_BIN_EXE_minimal").to_owned();
-        Running::start(house, &[app], server, &[])
+    pub(crate) fn without_driver(house: &House, server: &Value) -> Running {
+        Running::start(app(house, server), &house.model.url())
     }
 
     /// Calls a command from the page.
@@ -134,7 +106,7 @@ impl Desktop {
 
     /// Kills the process of the page, as a crash does.
     pub(crate) fn crash_page(&self) {
-        self.running.kill("WebKitWebProces", "-KILL");
+        self.running.crash_page();
     }
 
     /// What the app printed so far.
@@ -176,127 +148,14 @@ impl Desktop {
     }
 }
 
-impl Running {
-    fn start(house: &House, program: &[String], server: Value, more: &[(&str, &str)]) -> Self {
-        let bus = Bus::start().unwrap();
-        let scratch = Scratch::new(&house.model.url()).unwrap();
-        let config = json!({
-            "server": server,
-            "dataDir": house.server.scratch().data_dir(),
-            "limits": { "idleQuietMs": 1_000, "kickoffQuietMs": 500, "interruptedGraceMs": 4_000 },
-        });
-        let log = File::create(scratch.home().join("app.log")).unwrap();
-        let mut command = Command::new("xvfb-run");
-        command
-            .args(["-a", "-s", "-screen 0 1280x800x24"])
-            .args(program)
-            .env_clear()
-            .envs(std::env::vars().filter(|(name, _)| ["PATH", "LANG"].contains(&name.as_str())))
-            .envs(scratch.env().iter().cloned())
-            .env("HOME", scratch.home())
-            .env("XDG_RUNTIME_DIR", scratch.home().join("tmp"))
-            .env("DBUS_SESSION_BUS_ADDRESS", bus.address())
-            .env("GDK_BACKEND", "x11")
-            .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            .env("OPENCODE_SERVER_PASSWORD", PASSWORD)
-            .env("MINIMAL_GOAL", config.to_string())
-            .envs(more.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .process_group(0);
-        let leader = command.spawn().unwrap();
-        Self {
-            leader,
-            bus,
-            scratch,
-        }
-    }
-
-    pub(crate) fn said(&self) -> String {
-        let said = std::fs::read(self.scratch.home().join("app.log")).unwrap_or_default();
-        String::from_utf8_lossy(&said).into_owned()
-    }
-
-    pub(crate) async fn says_after(&self, from: usize, text: &str) {
-        let what = format!("the app says {text:?}");
-        self.until(&what, async || {
-            let said = self.said();
-            said.get(from..)?.contains(text).then_some(())
-        })
-        .await;
-    }
-
-    /// Sends SIGTERM to the app, and gives how it ended.
-    pub(crate) async fn terminate(&mut self) -> ExitStatus {
-        self.kill("minimal", "-TERM");
-        let begun = Instant::now();
-        loop {
-            if let Some(ended) = self.leader.try_wait().unwrap() {
-                return ended;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{}", self.said());
-            tokio::time::sleep(LOOK).await;
-        }
-    }
-
-    /// The command lines of the servers that run on this desktop.
-    pub(crate) fn servers(&self) -> Vec<String> {
-        let line = |pid: u32| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let words = String::from_utf8_lossy(&line).replace('\0', " ");
-            format!("{pid}: {words}")
-        };
-        let lines = self.scratch.processes().into_iter().map(line);
-        lines.filter(|line| line.contains(" serve ")).collect()
-    }
-
-    /// Waits until no server runs here: what is killed takes a moment to be gone.
-    pub(crate) async fn has_no_server(&self) {
-        let what = format!("no server runs, of {:?}", self.servers());
-        self.until(&what, async || self.servers().is_empty().then_some(()))
-            .await;
-    }
-
-    /// Sends a signal to the process of that name, of which the system keeps 15 characters.
-    fn kill(&self, name: &str, signal: &str) {
-        let found = self.scratch.processes().into_iter().find(|pid| {
-            let its_name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-            its_name.is_ok_and(|its_name| its_name.trim() == name)
-        });
-        let pid = found
-            .unwrap_or_else(|| panic!("no process {name}"))
-            .to_string();
-        let sent = Command::new("kill").args([signal, pid.as_str()]).status();
-        assert!(sent.unwrap().success());
-    }
-
-    async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
-        let begun = Instant::now();
-        loop {
-            if let Some(found) = look().await {
-                return found;
-            }
-            assert!(
-                begun.elapsed() < PATIENCE,
-                "not in time: {what}\n{}",
-                self.said()
-            );
-            tokio::time::sleep(LOOK).await;
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.scratch.end_processes();
-        // It has ended, or does so with the processes it waited for.
-        let _ = self.leader.kill();
-        let _ = self.leader.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+/// The example, told of its server.
+fn app(house: &House, server: &Value) -> App {
+    let config = json!({
+        "server": server,
+        "dataDir": house.server.scratch().data_dir(),
+        "limits": { "idleQuietMs": 1_000, "kickoffQuietMs": 500, "interruptedGraceMs": 4_000 },
+    });
+    App::new(env!("CARGO_BIN_EXE_minimal"))
+        .with("OPENCODE_SERVER_PASSWORD", PASSWORD)
+        .with("MINIMAL_GOAL", config.to_string())
 }

@@ -12,7 +12,6 @@
 )]
 
 mod desktop;
-mod webdriver;
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -202,7 +201,7 @@ async fn every_command_does_its_work_on_the_real_server() {
 #[tokio::test]
 async fn sigterm_ends_the_app_in_order() {
     let house = House::build(ScriptedModel::start().unwrap()).await;
-    let mut desktop = Desktop::without_driver(&house, house.attached());
+    let mut desktop = Desktop::without_driver(&house, &house.attached());
     desktop.says_after(0, "server connected").await;
     let ended = desktop.terminate().await;
     assert!(ended.success(), "{ended} {}", desktop.said());
@@ -212,7 +211,7 @@ async fn sigterm_ends_the_app_in_order() {
 async fn a_server_of_the_apps_own_ends_with_the_app() {
     let house = House::build(ScriptedModel::start().unwrap()).await;
     let server = json!({ "kind": "managed", "directory": house.server.project() });
-    let mut desktop = Desktop::without_driver(&house, server);
+    let mut desktop = Desktop::without_driver(&house, &server);
     desktop.says_after(0, "server connected").await;
     assert!(!desktop.servers().is_empty(), "{}", desktop.said());
     let ended = desktop.terminate().await;

@@ -2,21 +2,27 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 /// Longest time for one command. Without an automated app behind it the driver never answers.
 const COMMAND_MAX: Duration = Duration::from_secs(30);
 
-/// A page under a driver's hands.
-pub(crate) struct Page {
+/// A page under a driver's hands. Every call fails with the driver's words.
+#[derive(Debug)]
+pub struct Page {
     http: Client,
     session: String,
 }
 
 impl Page {
     /// Has the driver at `url` start `app`.
-    pub(crate) async fn open(url: &str, app: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// That the driver did not, or not in time.
+    pub async fn open(url: &str, app: &str) -> Result<Self, String> {
         let http = Client::builder().no_proxy().timeout(COMMAND_MAX).build();
         let http = http.map_err(|error| error.to_string())?;
         let options = json!({ "binary": app, "args": [] });
@@ -31,25 +37,62 @@ impl Page {
     }
 
     /// Loads the page anew.
-    pub(crate) async fn reload(&self) -> Result<Value, String> {
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn reload(&self) -> Result<Value, String> {
         self.post("refresh", json!({})).await
     }
 
     /// Loads another page.
-    pub(crate) async fn go(&self, url: &str) -> Result<Value, String> {
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn go(&self, url: &str) -> Result<Value, String> {
         self.post("url", json!({ "url": url })).await
     }
 
     /// What `script` returns.
-    pub(crate) async fn run(&self, script: &str, args: Value) -> Result<Value, String> {
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn run(&self, script: &str, args: Value) -> Result<Value, String> {
         self.post("execute/sync", json!({ "script": script, "args": args }))
             .await
     }
 
     /// What `script` hands to its last argument.
-    pub(crate) async fn run_async(&self, script: &str, args: Value) -> Result<Value, String> {
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn run_async(&self, script: &str, args: Value) -> Result<Value, String> {
         self.post("execute/async", json!({ "script": script, "args": args }))
             .await
+    }
+
+    /// Presses keys, one after another, as a person at the keyboard does. Special keys are the
+    /// characters of WebDriver's table.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn press(&self, keys: &str) -> Result<Value, String> {
+        let each = keys.chars().flat_map(|key| {
+            ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
+        });
+        let each: Vec<Value> = each.collect();
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": each });
+        self.post("actions", json!({ "actions": [keyboard] })).await
+    }
+
+    /// The page as a picture: the bytes of a PNG file.
+    ///
+    /// # Errors
+    /// The driver's, or that it gave no picture.
+    pub async fn picture(&self) -> Result<Vec<u8>, String> {
+        let url = format!("{}/screenshot", self.session);
+        let answer = send(&self.http, Method::GET, url, Value::Null).await?;
+        let text = answer.as_str().ok_or("no picture")?;
+        STANDARD.decode(text).map_err(|error| error.to_string())
     }
 
     async fn post(&self, command: &str, body: Value) -> Result<Value, String> {
@@ -59,7 +102,7 @@ impl Page {
 }
 
 /// Whether a driver listens at `url`.
-pub(crate) async fn is_ready(url: &str) -> bool {
+pub(super) async fn is_ready(url: &str) -> bool {
     let http = Client::builder().no_proxy().timeout(COMMAND_MAX).build();
     match http {
         Ok(http) => http.get(format!("{url}/status")).send().await.is_ok(),
@@ -68,7 +111,14 @@ pub(crate) async fn is_ready(url: &str) -> bool {
 }
 
 async fn send(http: &Client, method: Method, url: String, body: Value) -> Result<Value, String> {
-    let answer = http.request(method, url).json(&body).send().await;
+    let request = http.request(method, url);
+    // A GET with a body is none that the driver knows.
+    let request = if body.is_null() {
+        request
+    } else {
+        request.json(&body)
+    };
+    let answer = request.send().await;
     let answer = answer.map_err(|error| error.to_string())?;
     let failed = !answer.status().is_success();
     let mut answer: Value = answer.json().await.map_err(|error| error.to_string())?;
