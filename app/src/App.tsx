@@ -1,7 +1,10 @@
 import { Tooltip } from 'radix-ui';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, type ReactNode } from 'react';
 
+import { Boundary } from './frame/Boundary';
 import { Frame } from './frame/Frame';
+import { followLanguage } from './frame/language';
+import { followPlaces, showLast } from './frame/places';
 import { Goals } from './goal';
 import * as host from './host/host';
 import { start } from './server/sync';
@@ -10,6 +13,10 @@ import { Toasts, useAttempt } from './ui/toasts';
 /** The whole page. It begins to listen when it is first drawn. */
 export function App(): ReactNode {
   const attempt = useAttempt();
+  // Before the first paint, so that nothing is shown that is not meant.
+  useLayoutEffect(showLast, []);
+  useEffect(followPlaces, []);
+  useEffect(followLanguage, []);
   useEffect(() => {
     void attempt(start);
     // Twice: the first frame after this one is the painted one.
@@ -23,9 +30,11 @@ export function App(): ReactNode {
   }, []);
   return (
     <Tooltip.Provider delayDuration={400}>
-      <Goals>
-        <Frame />
-      </Goals>
+      <Boundary area="page">
+        <Goals>
+          <Frame />
+        </Goals>
+      </Boundary>
       <Toasts />
     </Tooltip.Provider>
   );

@@ -11,18 +11,21 @@ export type Place =
   /** A session that does not exist yet. `null`: no folder is chosen. */
   | { kind: 'draft'; directory: string | null };
 
+/** What a sheet shows where there is no room beside the conversation. */
+export type Sheet = 'sessions' | 'status';
+
 export interface Navigation {
   place: Place;
   /** Over the place. */
   overlay: null | { kind: 'settings'; page: SettingsPage } | { kind: 'palette' } | { kind: 'shortcuts' };
-  /** The sidebar as a sheet, in narrow windows. */
-  sheet: boolean;
+  /** The sidebar or the work status as a sheet, in narrow windows. */
+  sheet: Sheet | null;
 }
 
 export const navigation = createStore<Navigation>(() => ({
   place: { kind: 'draft', directory: null },
   overlay: null,
-  sheet: false,
+  sheet: null,
 }));
 
 export function useNavigation<T>(select: (state: Navigation) => T): T {
@@ -30,29 +33,29 @@ export function useNavigation<T>(select: (state: Navigation) => T): T {
 }
 
 export function openSession(id: string): void {
-  navigation.setState({ place: { kind: 'session', id }, overlay: null, sheet: false });
+  navigation.setState({ place: { kind: 'session', id }, overlay: null, sheet: null });
 }
 
 export function openDraft(directory: string | null): void {
-  navigation.setState({ place: { kind: 'draft', directory }, overlay: null, sheet: false });
+  navigation.setState({ place: { kind: 'draft', directory }, overlay: null, sheet: null });
 }
 
 export function openSettings(page: SettingsPage = 'general'): void {
-  navigation.setState({ overlay: { kind: 'settings', page } });
+  navigation.setState({ overlay: { kind: 'settings', page }, sheet: null });
 }
 
 export function openPalette(): void {
-  navigation.setState({ overlay: { kind: 'palette' } });
+  navigation.setState({ overlay: { kind: 'palette' }, sheet: null });
 }
 
 export function openShortcuts(): void {
-  navigation.setState({ overlay: { kind: 'shortcuts' } });
+  navigation.setState({ overlay: { kind: 'shortcuts' }, sheet: null });
 }
 
 export function closeOverlay(): void {
   navigation.setState({ overlay: null });
 }
 
-export function showSheet(sheet: boolean): void {
+export function showSheet(sheet: Sheet | null): void {
   navigation.setState({ sheet });
 }
