@@ -41,9 +41,17 @@ export async function send(sessionID: string, message: Outgoing): Promise<void> 
 
 function parts({ text, attachments }: Outgoing): (TextPartInput | FilePartInput)[] {
   const files = attachments.map(
-    ({ name, mime, url }): FilePartInput => ({ type: 'file', mime, filename: name, url }),
+    ({ name, mime, url }): FilePartInput => ({ type: 'file', mime, filename: name, url, ...sourceIn(text, name, url) }),
   );
   return text === '' ? files : [{ type: 'text', text }, ...files];
+}
+
+/** Where a text names a file of the folder, as OpenCode's own clients tell it. */
+function sourceIn(text: string, name: string, url: string): Pick<FilePartInput, 'source'> {
+  const value = `@${name}`;
+  const start = text.indexOf(value);
+  if (!url.startsWith('file:') || start < 0) return {};
+  return { source: { type: 'file', path: name, text: { value, start, end: start + value.length } } };
 }
 
 /** Runs a slash command. The server answers when its turn has ended, so this waits that long. */
