@@ -37,6 +37,11 @@ function dismiss(id: number): void {
   toasts.setState(({ all }) => ({ all: all.filter((one) => one.id !== id) }));
 }
 
+/** A failure whose message is in the user's words already. */
+export class Told extends Error {
+  override readonly name = 'Told';
+}
+
 /** The codes that have words of their own. */
 const CODES = [
   'invalid',
@@ -53,6 +58,7 @@ const CODES = [
 export function useFailureText(): (thrown: unknown) => string {
   const { t } = useTranslation();
   return (thrown) => {
+    if (thrown instanceof Told) return thrown.message;
     const failed = callError(thrown);
     const code = CODES.find((known) => known === failed.code) ?? 'internal';
     return t(`error.${code}`, { detail: failed.message });
