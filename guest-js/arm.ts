@@ -85,6 +85,9 @@ export interface ArmStore {
   subscribe(reader: () => void): () => void;
 }
 
+/** What the React kit needs of armings: a page may keep them itself, in its drafts for example. */
+export type Armings = Pick<ArmStore, 'get' | 'send' | 'subscribe'>;
+
 /** Armings that are remembered; the oldest is forgotten beyond that. */
 const ARMED_MAX = 500;
 

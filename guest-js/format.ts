@@ -44,6 +44,19 @@ export function span(ms: number): Span {
   return { n: Math.ceil(minutes / 60), unit: 'hours' };
 }
 
+/** A time that has been spent, in parts. */
+export interface Spent {
+  readonly hours: number;
+  /** 0 to 59. */
+  readonly minutes: number;
+}
+
+/** A time of `ms` milliseconds that has been spent, in whole minutes, rounded down. */
+export function spent(ms: number): Spent {
+  const minutes = Math.max(0, Math.floor(ms / MINUTE));
+  return { hours: Math.floor(minutes / 60), minutes: minutes % 60 };
+}
+
 /**
  * A moment as a clock shows it: 14:02 today, with the weekday within a week, else with the date.
  *

@@ -199,7 +199,7 @@ export interface Description {
   readonly line: string;
   /** What it is about: the reason of a blocked goal, else the auditor's note; empty: neither. */
   readonly text: string;
-  /** Tokens and continuations: "34K / 200K tokens · 3 of 20"; empty while nothing was used. */
+  /** "34K / 200K tokens · 3 of 20 · 50 min"; empty while nothing was used. */
   readonly usage: string;
   /** Two words, for badges and for announcements that do not change every second. */
   readonly name: string;
@@ -240,20 +240,32 @@ export function describe(
       reason: reasonOf(goal, words),
     }),
     text: goal.status === 'blocked' ? sentence(reasonOf(goal, words)) : goal.note,
-    usage: usageOf(goal, words),
+    usage: usageOf(goal, words, 'short', now),
     name: words.say(present(goal).name),
   };
 }
 
 /**
- * Tokens and continuations; empty while nothing was used.
+ * How long a goal has been active, in milliseconds: it runs on while the goal is active, and stands
+ * still while it is not.
  *
- * @param style `long` says what the second number counts. Default: `short`.
+ * @param now Epoch milliseconds of the same clock as the goal's times.
+ */
+export function activeMsOf(goal: GoalView, now: number): number {
+  return goal.activeMs + (goal.status === 'active' ? Math.max(0, now - goal.at) : 0);
+}
+
+/**
+ * Tokens, continuations and active time; empty while nothing was used.
+ *
+ * @param style `long` says what the numbers count. Default: `short`.
+ * @param now Up to when the active time runs. Default: when the view was made.
  */
 export function usageOf(
   goal: GoalView,
   words: Words,
   style: 'short' | 'long' = 'short',
+  now: number = goal.at,
 ): string {
   const used = words.tokens(goal.tokensUsed);
   const parts: string[] = [];
@@ -264,6 +276,8 @@ export function usageOf(
     const key = style === 'long' ? 'usage.turnsLong' : 'usage.turns';
     parts.push(words.say(key, { n: goal.turnsUsed, of: goal.turnsMax }));
   }
+  const time = words.spent(activeMsOf(goal, now));
+  if (time !== '') parts.push(style === 'long' ? words.say('usage.active', { time }) : time);
   return parts.join(' · ');
 }
 

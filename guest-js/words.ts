@@ -1,4 +1,4 @@
-import { clock, day, relative, shortNumber, span } from './format.js';
+import { clock, day, relative, shortNumber, span, spent } from './format.js';
 import en from './locales/en.json' with { type: 'json' };
 
 /** A key of the catalogue. */
@@ -26,6 +26,8 @@ export interface Words {
   tokens(count: number): string;
   /** A span in milliseconds: 9 s, 4 min, 2 h; rounded up. */
   span(ms: number): string;
+  /** A time that has been spent: 4 min, 2 h 5 min; rounded down, empty under a minute. */
+  spent(ms: number): string;
   /** A moment, such as 14:02. */
   clock(at: number, now: number): string;
   /** A day, such as Friday. */
@@ -64,6 +66,12 @@ export function createWords({ messages = {}, locale = 'en' }: WordsOptions = {})
     span: (ms) => {
       const { n, unit } = span(ms);
       return say(`wait.${unit}`, { n });
+    },
+    spent: (ms) => {
+      const { hours, minutes } = spent(ms);
+      if (hours === 0) return minutes === 0 ? '' : say('wait.minutes', { n: minutes });
+      if (minutes === 0) return say('wait.hours', { n: hours });
+      return say('wait.hoursMinutes', { h: hours, m: minutes });
     },
     clock: (at, now) => clock(at, now, locale),
     day: (at, now) => day(at, now, locale),

@@ -19,6 +19,8 @@ export interface GoalDialogProps {
   onOpenChange: (open: boolean) => void;
   /** Opened to raise a spent budget: a larger one is suggested. Default: no. */
   raise?: boolean | undefined;
+  /** More to say beside the usage, such as what it cost. */
+  facts?: string | undefined;
 }
 
 /**
@@ -72,7 +74,7 @@ interface BodyProps extends GoalDialogProps {
   goal: GoalView | null;
 }
 
-function Body({ sessionId, goal, raise = false, onOpenChange }: BodyProps): ReactNode {
+function Body({ sessionId, goal, raise = false, facts, onOpenChange }: BodyProps): ReactNode {
   const { words } = useKit();
   const { objective } = useGoal(sessionId);
   const actions = useGoalActions(sessionId);
@@ -97,7 +99,7 @@ function Body({ sessionId, goal, raise = false, onOpenChange }: BodyProps): Reac
         void save();
       }}
     >
-      <Head goal={goal} sessionId={sessionId} />
+      <Head goal={goal} sessionId={sessionId} facts={facts} />
       <Objective form={form} readOnly={goal?.status === 'complete'} onSubmit={() => void save()} />
       {goal?.status !== 'complete' && <Budget form={form} goal={goal} raise={raise} words={words} />}
       {!goal && <Send form={form} words={words} />}

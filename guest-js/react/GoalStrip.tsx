@@ -13,12 +13,17 @@ import { Tip } from './Tip.js';
 /** What a strip is about. */
 export interface GoalStripProps {
   sessionId: string;
-  /** Opens the page's own dialog. Left out: the strip opens a {@link GoalDialog}. */
-  onManage?: (() => void) | undefined;
+  /**
+   * Opens the page's own dialog; `raise`: to raise a spent budget. Left out: the strip opens a
+   * {@link GoalDialog}.
+   */
+  onManage?: ((raise: boolean) => void) | undefined;
   /** Shows the permission request or question that waits. Left out: the strip offers Pause. */
   onAnswer?: ((goal: GoalView) => void) | undefined;
   /** The name of a sub-agent by its session's id, where the page knows it. */
   subagentName?: ((sessionId: string) => string | undefined) | undefined;
+  /** More to say beside the usage, such as what it cost. */
+  facts?: string | undefined;
 }
 
 /**
@@ -45,7 +50,7 @@ interface StripProps extends GoalStripProps {
   objective: string | null | undefined;
 }
 
-function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps): ReactNode {
+function Strip({ goal, objective, onManage, onAnswer, subagentName, facts }: StripProps): ReactNode {
   const { words } = useKit();
   const server = useServer();
   const actions = useGoalActions(goal.sessionId);
@@ -56,9 +61,10 @@ function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps
   const told = describe(goal, words, now, subagent);
 
   const manage = (raise: boolean) => {
-    if (onManage) onManage();
+    if (onManage) onManage(raise);
     else setDialog(raise ? 'raise' : 'open');
   };
+  const usage = [told.usage, facts].filter(Boolean).join(' · ');
   const control = controlOf(look, server, onAnswer !== undefined);
   // A missing objective is what the line tells; one that is elsewhere is no fault.
   const elsewhere = objective === null && goal.phase !== 'objectiveMissing';
@@ -84,7 +90,7 @@ function Strip({ goal, objective, onManage, onAnswer, subagentName }: StripProps
       <span className="goal-strip-line" title={told.line}>
         {told.line}
       </span>
-      {told.usage !== '' && <span className="goal-strip-usage">{told.usage}</span>}
+      {usage !== '' && <span className="goal-strip-usage">{usage}</span>}
       <button
         type="button"
         className="goal-action"

@@ -13,9 +13,12 @@ export { GoalGlyph } from './GoalGlyph.js';
 export { GoalStrip, type GoalStripProps } from './GoalStrip.js';
 export {
   useArming,
+  useEnabled,
   useGoal,
   useGoals,
   useGoalSettings,
+  useGoalView,
+  useNow,
   useServer,
   type GoalSettings,
   type GoalState,

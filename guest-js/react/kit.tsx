@@ -1,6 +1,6 @@
 import { createContext, useContext, useMemo, type ReactNode } from 'react';
 
-import { armStore, type ArmStore } from '../arm.js';
+import { armStore, type Armings } from '../arm.js';
 import type { GoalError } from '../errors.js';
 import { goalStore, type GoalStore } from '../store.js';
 import { createWords, type Messages, type Words } from '../words.js';
@@ -8,7 +8,7 @@ import { createWords, type Messages, type Words } from '../words.js';
 /** What the kit's components share. */
 export interface Kit {
   readonly store: GoalStore;
-  readonly arm: ArmStore;
+  readonly arm: Armings;
   readonly words: Words;
   /** Where dialogs and tooltips are hung; `undefined`: the body. */
   readonly portal: HTMLElement | undefined;
@@ -24,7 +24,7 @@ export interface GoalProviderProps {
   /** The store to read. Default: the page's one store. */
   store?: GoalStore | undefined;
   /** The armings to read. Default: the page's one. */
-  arm?: ArmStore | undefined;
+  arm?: Armings | undefined;
   /** Where dialogs and tooltips are hung. Default: the body. */
   portal?: HTMLElement | undefined;
   /** Shows a failed request, as a toast for example. Without it the component itself shows it. */

@@ -100,6 +100,8 @@ test('every function that can be called has an example that imports it', () => {
     'clock',
     'day',
     'reasonOf',
+    'activeMsOf',
+    'spent',
     'usageOf',
     'errorText',
     'sentence',

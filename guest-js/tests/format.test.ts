@@ -78,3 +78,16 @@ test.each([
 ])('%d ms ago is %s', (ago, shown) => {
   expect(words.relative(NOON - ago, NOON)).toBe(shown);
 });
+
+test('a time that has been spent is told in whole minutes', () => {
+  const told = [0, MINUTE - 1, MINUTE, 50 * MINUTE, HOUR, 2 * HOUR + 5 * MINUTE, 27 * HOUR];
+  expect(told.map((ms) => words.spent(ms))).toEqual([
+    '',
+    '',
+    '1 min',
+    '50 min',
+    '1 h',
+    '2 h 5 min',
+    '27 h',
+  ]);
+});

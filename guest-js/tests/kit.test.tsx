@@ -47,12 +47,12 @@ function withGoal(change: Partial<GoalView> = {}): void {
 const press = (name: string | RegExp) => user.click(screen.getByRole('button', { name }));
 
 test('a strip says what the goal is about, what it does, and what it used', async () => {
-  withGoal();
-  show(<GoalStrip sessionId="ses_a" />);
+  withGoal({ at: Date.now() });
+  show(<GoalStrip sessionId="ses_a" facts="$0.42" />);
   const strip = await screen.findByRole('group', { name: 'Session goal' });
   expect(within(strip).getByText('Quoting is done; the delimiter cases remain.')).toBeTruthy();
   expect(within(strip).getByText('Working')).toBeTruthy();
-  expect(within(strip).getByText('34K / 200K tokens · 3 of 20')).toBeTruthy();
+  expect(within(strip).getByText(/^34K \/ 200K tokens · 3 of 20 · .* min · \$0\.42$/)).toBeTruthy();
 });
 
 test('a strip follows the events, and disappears with its goal', async () => {

@@ -24,7 +24,7 @@ function packed(): string[] {
   return found?.files.map(({ path }) => path) ?? [];
 }
 
-test('the package carries what is built, its readme and its licences, and no more', () => {
+test('the package carries what is built, its readme and its licences, and no more', { timeout: 60_000 }, () => {
   const paths = packed();
   const strays = paths.filter((path) => !/^dist\/.+\.(js|d\.ts|json|css)$/.test(path));
   expect(strays.sort()).toEqual(['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json']);

@@ -8,6 +8,7 @@ import {
   present,
   REASONS,
   reasonOf,
+  activeMsOf,
   usageOf,
   type Control,
   type Glyph,
@@ -158,12 +159,27 @@ test('every canonical reason has words in both languages', () => {
 });
 
 test('usage says what there is to say', () => {
-  expect(usageOf(goalView(), words)).toBe('34K / 200K tokens · 3 of 20');
-  expect(usageOf(goalView(), words, 'long')).toBe('34K / 200K tokens · 3 of 20 continuations');
-  expect(usageOf(goalView({ tokenBudget: null }), words)).toBe('34K tokens · 3 of 20');
-  const fresh = { tokensUsed: 0, turnsUsed: 0 };
+  expect(usageOf(goalView(), words)).toBe('34K / 200K tokens · 3 of 20 · 50 min');
+  expect(usageOf(goalView(), words, 'long')).toBe(
+    '34K / 200K tokens · 3 of 20 continuations · 50 min active',
+  );
+  expect(usageOf(goalView({ tokenBudget: null }), words)).toBe('34K tokens · 3 of 20 · 50 min');
+  const fresh = { tokensUsed: 0, turnsUsed: 0, activeMs: 59_999 };
   expect(usageOf(goalView({ ...fresh, tokenBudget: null }), words)).toBe('');
   expect(usageOf(goalView(fresh), words)).toBe('0 / 200K tokens');
+});
+
+test('active time runs on from the view while the goal is active, and stands still while not', () => {
+  const later = NOON + 600_000;
+  expect(activeMsOf(goalView(), later)).toBe(3_600_000);
+  // Right after a reload nothing has to be heard first: the view says it.
+  expect(activeMsOf(goalView(), NOON)).toBe(3_000_000);
+  // The clock was set back.
+  expect(activeMsOf(goalView(), NOON - 1)).toBe(3_000_000);
+  for (const status of ['paused', 'blocked', 'budgetLimited', 'complete'] as const) {
+    expect(activeMsOf(goalView({ status }), later), status).toBe(3_000_000);
+  }
+  expect(usageOf(goalView(), words, 'short', later)).toBe('34K / 200K tokens · 3 of 20 · 1 h');
 });
 
 test('errors speak the reader’s language', () => {

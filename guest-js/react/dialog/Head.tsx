@@ -10,8 +10,14 @@ import { GoalGlyph } from '../GoalGlyph.js';
 import { pulseOf, useNow } from '../hooks.js';
 import { useKit } from '../kit.js';
 
+interface HeadProps {
+  goal: GoalView | null;
+  sessionId: string;
+  facts: string | undefined;
+}
+
 /** Title and state of the goal, or what a goal to be set is about. */
-export function Head({ goal, sessionId }: { goal: GoalView | null; sessionId: string }): ReactNode {
+export function Head({ goal, sessionId, facts }: HeadProps): ReactNode {
   const { words } = useKit();
   return (
     <div className="goal-head">
@@ -25,12 +31,18 @@ export function Head({ goal, sessionId }: { goal: GoalView | null; sessionId: st
           </svg>
         </button>
       </Dialog.Close>
-      {goal ? <State goal={goal} words={words} /> : <Auditor sessionId={sessionId} />}
+      {goal ? <State goal={goal} words={words} facts={facts} /> : <Auditor sessionId={sessionId} />}
     </div>
   );
 }
 
-function State({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
+interface StateProps {
+  goal: GoalView;
+  words: Words;
+  facts: string | undefined;
+}
+
+function State({ goal, words, facts }: StateProps): ReactNode {
   const now = useNow(pulseOf(goal));
   const { glyph, tone } = present(goal);
   const { line } = describe(goal, words, now);
@@ -43,7 +55,7 @@ function State({ goal, words }: { goal: GoalView; words: Words }): ReactNode {
         <strong>{line}</strong>
       </p>
       <Dialog.Description className="goal-facts">
-        {usageOf(goal, words, 'long')}
+        {[usageOf(goal, words, 'long', now), facts].filter(Boolean).join(' · ')}
       </Dialog.Description>
       {goal.auditedBy !== null && (
         <p className="goal-auditor">{words.say('dialog.auditedBy', { model: goal.auditedBy })}</p>

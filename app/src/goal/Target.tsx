@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { GoalButton, GoalCounter, useGoalView } from 'tauri-plugin-goal-api/react';
+
+import { useDraft } from '../drafts';
+import { useServer } from '../server/store';
+import { useDisarming } from './arming';
+import { openGoal } from './manage';
+
+export interface PlaceProps {
+  sessionId: string | null;
+  /** The key of the draft. */
+  draft: string;
+  /** The folder of a session that does not exist yet; `null`: none is chosen. */
+  directory: string | null;
+}
+
+/** In the composer's foot: the target, and while armed the counter. */
+export function ComposerTarget({ sessionId, draft, directory }: PlaceProps): ReactNode {
+  const { text } = useDraft(draft);
+  const goal = useGoalView(sessionId);
+  // No goal starts in the session of a sub-agent, nor in an archived one.
+  const unsuitable = useServer(({ sessions }) => {
+    const session = sessionId === null ? undefined : sessions[sessionId];
+    return session?.parentID !== undefined || (session?.time.archived ?? 0) > 0;
+  });
+  useDisarming(sessionId, draft);
+  if ((unsuitable && !goal) || (sessionId === null && directory === null)) return null;
+  const target = { sessionId, draftId: draft };
+  const manage = (): void => {
+    if (sessionId !== null) openGoal(sessionId, goal?.status === 'budgetLimited');
+  };
+  return (
+    <span className="inline-flex items-center gap-2">
+      <GoalButton {...target} onManage={manage} />
+      <GoalCounter {...target} text={text} />
+    </span>
+  );
+}

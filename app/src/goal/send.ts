@@ -1,0 +1,89 @@
+/** Sending an armed message. The engine carries it out: objective, goal, then the prompt with its reminder. */
+import i18next from 'i18next';
+import {
+  errorText,
+  GoalError,
+  goalStore,
+  start,
+  type ErrorCode,
+  type Started,
+} from 'tauri-plugin-goal-api';
+
+import { commandsOf } from '../composer/commands';
+import { isMention } from '../composer/mentions';
+import { parseSlash } from '../composer/slash';
+import type { Attachment, ModelChoice } from '../host/contract';
+import { createSession, remove } from '../server/actions';
+import { server } from '../server/store';
+import { Told, toast } from '../ui/toasts';
+import { wordsOf } from './words';
+
+export interface ArmedMessage {
+  /** `null`: a session is made first. */
+  sessionId: string | null;
+  directory: string | null;
+  text: string;
+  agent: string | null;
+  model: ModelChoice | null;
+  attachments: readonly Attachment[];
+  /** Tokens the goal may use; `null`: no limit. */
+  budget: number | null;
+}
+
+/**
+ * Starts a goal with a message. Throws a {@link Told} where it does not start: then the message is still the caller's,
+ * and a session that was made for it is gone again.
+ */
+export async function armedSend(message: ArmedMessage): Promise<{ sessionId: string }> {
+  await check(message);
+  const made = message.sessionId === null ? await makeSession(message.directory) : null;
+  const sessionId = message.sessionId ?? made ?? '';
+  try {
+    const started = await start({
+      sessionId,
+      objective: message.text,
+      tokenBudget: message.budget,
+    });
+    goalStore().accept(started.goal);
+    tell(started);
+    return { sessionId };
+  } catch (thrown) {
+    const error = GoalError.from(thrown);
+    if (made !== null && !MAY_BE_STARTED.has(error.code)) {
+      // Left behind, it is an empty session in the list, which does no harm.
+      await remove(made).catch(() => undefined);
+    }
+    throw new Told(errorText(error, wordsOf(i18next.language)), { cause: error });
+  }
+}
+
+/** After these the session may hold a goal, or a message that still arrives. */
+const MAY_BE_STARTED: ReadonlySet<string> = new Set<ErrorCode>(['internal', 'notDelivered']);
+
+async function makeSession(directory: string | null): Promise<string> {
+  if (directory === null) throw new Told(text('send.noFolder'));
+  return (await createSession(directory)).id;
+}
+
+/** What a goal cannot take along is refused before anything is made. */
+async function check({ text: typed, attachments, sessionId, directory }: ArmedMessage): Promise<void> {
+  // The agent reads a file that the text names by itself.
+  if (!attachments.every(isMention)) throw new Told(text('armed.files'));
+  const slash = parseSlash(typed);
+  const folder = sessionId === null ? directory : server.getState().sessions[sessionId]?.directory;
+  if (slash === null || folder == null) return;
+  const commands = await commandsOf(folder);
+  if (commands.some(({ name }) => name === slash.name)) {
+    throw new Told(text('armed.command', { name: slash.name }));
+  }
+}
+
+/** Started all the same, but not with all that was asked for. */
+function tell({ notDistilled }: Started): void {
+  if (notDistilled !== null) toast({ tone: 'plain', text: text('send.notDistilled') });
+}
+
+const text = (
+  key: 'armed.command' | 'armed.files' | 'send.noFolder' | 'send.notDistilled',
+  values: { name?: string } = {},
+): string => i18next.getFixedT(null, 'goal')(key, { name: '', ...values });
