@@ -39,7 +39,7 @@ export default defineConfig(
       globals: Object.fromEntries(
         [
           'window document URLSearchParams performance getComputedStyle innerWidth',
-          'requestAnimationFrame setTimeout',
+          'requestAnimationFrame setTimeout sessionStorage',
         ].flatMap((names) => names.split(' ').map((name) => [name, 'readonly'])),
       ),
     },

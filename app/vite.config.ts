@@ -14,5 +14,7 @@ export default defineConfig({
     // WebKitGTK 2.40, WebView2 and the WebKit of macOS 13.
     target: ['es2022', 'safari16'],
     sourcemap: false,
+    // The content policy takes fonts from the app alone: a small one as a data address would be refused.
+    assetsInlineLimit: 0,
   },
 });

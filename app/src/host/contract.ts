@@ -43,7 +43,8 @@ export interface ServerRequest {
 /** The first line of an answer to `server_call`; the server's body follows it. */
 export interface ServerAnswerHead {
   status: number;
-  contentType: string;
+  /** `null`: the answer has none, as one without a body. */
+  contentType: string | null;
   nextCursor?: string;
 }
 

@@ -22,7 +22,7 @@ type Change = (state: ServerState, properties: never, directory: string | null) 
 const CHANGES: Readonly<Record<string, Change>> = {
   'session.created': (state, { info }: { info: Session }) => withSession(state, info),
   'session.updated': (state, { info }: { info: Session }) => withSession(state, info),
-  'session.deleted': (state, { info }: { info: Session }) => withoutSession(state, info.id),
+  'session.deleted': (state, { info }: { info: Session }) => withoutSession(state, named(info.id)),
   'session.status': (state, told: { sessionID: string; status: SessionStatus }) =>
     withStatus(state, told.sessionID, told.status),
   'session.idle': (state, { sessionID }: { sessionID: string }) =>
@@ -40,27 +40,21 @@ const CHANGES: Readonly<Record<string, Change>> = {
     onTranscript(state, gone.sessionID, (transcript) => withoutPart(transcript, gone)),
   'permission.asked': (state, asked: PermissionRequest) => ({
     ...state,
-    permissions: { ...state.permissions, [asked.id]: asked },
+    permissions: { ...state.permissions, [named(asked.id)]: asked },
   }),
-  'permission.replied': (state, { requestID }: { requestID: string }) => ({
-    ...state,
-    permissions: without(state.permissions, requestID),
-  }),
+  'permission.replied': (state, { requestID }: { requestID: string }) =>
+    withoutPermission(state, requestID),
   'question.asked': (state, asked: QuestionRequest) => ({
     ...state,
-    questions: { ...state.questions, [asked.id]: asked },
+    questions: { ...state.questions, [named(asked.id)]: { ...asked, questions: listed(asked.questions) } },
   }),
-  'question.replied': (state, { requestID }: { requestID: string }) => ({
-    ...state,
-    questions: without(state.questions, requestID),
-  }),
-  'question.rejected': (state, { requestID }: { requestID: string }) => ({
-    ...state,
-    questions: without(state.questions, requestID),
-  }),
+  'question.replied': (state, { requestID }: { requestID: string }) =>
+    withoutQuestion(state, requestID),
+  'question.rejected': (state, { requestID }: { requestID: string }) =>
+    withoutQuestion(state, requestID),
   'todo.updated': (state, { sessionID, todos }: { sessionID: string; todos: Todo[] }) => ({
     ...state,
-    todos: { ...state.todos, [sessionID]: todos },
+    todos: { ...state.todos, [named(sessionID)]: listed(todos) },
   }),
   'vcs.branch.updated': (state, { branch }: { branch?: string }, directory) =>
     directory === null || branch === undefined
@@ -97,6 +91,18 @@ function one(state: ServerState, event: ServerEvent): ServerState {
   }
 }
 
+/** An id that is one. */
+function named(id: unknown): string {
+  if (typeof id !== 'string' || id === '') throw new TypeError('an event without its id');
+  return id;
+}
+
+function listed<T>(list: T[]): T[] {
+  const told: unknown = list;
+  if (!Array.isArray(told)) throw new TypeError('an event without its list');
+  return list;
+}
+
 /** Deltas of one field that follow each other as one: a fast model sends hundreds in a frame. */
 export function joined(events: readonly ServerEvent[]): ServerEvent[] {
   const out: ServerEvent[] = [];
@@ -105,7 +111,7 @@ export function joined(events: readonly ServerEvent[]): ServerEvent[] {
     if (event.type === 'message.part.delta' && last?.type === event.type) {
       const before = last.properties as Delta;
       const now = event.properties as Delta;
-      if (before.partID === now.partID && before.field === now.field) {
+      if (areJoined(before, now)) {
         out[out.length - 1] = { ...last, properties: { ...before, delta: before.delta + now.delta } };
         continue;
       }
@@ -115,9 +121,27 @@ export function joined(events: readonly ServerEvent[]): ServerEvent[] {
   return out;
 }
 
+function areJoined(a: Partial<Delta> | null | undefined, b: Partial<Delta> | null | undefined): boolean {
+  if (typeof a?.delta !== 'string' || typeof b?.delta !== 'string') return false;
+  return a.partID === b.partID && a.messageID === b.messageID && a.field === b.field;
+}
+
 function withSession(state: ServerState, session: Session): ServerState {
   if (isAudit(session)) return state;
-  return { ...state, sessions: { ...state.sessions, [session.id]: session } };
+  // What the list is sorted and grouped by.
+  named(session.directory);
+  if (typeof session.time.updated !== 'number') throw new TypeError('a session without its time');
+  return { ...state, sessions: { ...state.sessions, [named(session.id)]: session } };
+}
+
+function withoutPermission(state: ServerState, id: string): ServerState {
+  const permissions = without(state.permissions, id);
+  return permissions === state.permissions ? state : { ...state, permissions };
+}
+
+function withoutQuestion(state: ServerState, id: string): ServerState {
+  const questions = without(state.questions, id);
+  return questions === state.questions ? state : { ...state, questions };
 }
 
 function withoutSession(state: ServerState, id: string): ServerState {
@@ -145,7 +169,7 @@ function withStatus(state: ServerState, id: string, status: SessionStatus): Serv
   if (status.type === 'busy' && was?.type === 'busy') return state;
   // A turn begins: what was wrong with the last one is over.
   const errors = was === undefined ? without(state.errors, id) : state.errors;
-  return { ...state, errors, status: { ...state.status, [id]: status } };
+  return { ...state, errors, status: { ...state.status, [named(id)]: status } };
 }
 
 function withError(
@@ -156,6 +180,7 @@ function withError(
   // A stop is told by the message it stopped.
   if (error.name === 'MessageAbortedError') return state;
   const text = error.data?.message ?? error.name;
+  if (typeof text !== 'string') return state;
   return { ...state, errors: { ...state.errors, [sessionID]: text } };
 }
 
@@ -177,6 +202,8 @@ function comesBefore(a: Message, b: Message): boolean {
 }
 
 function withMessage(transcript: Transcript, message: Message): Transcript {
+  named(message.id);
+  if (typeof message.time.created !== 'number') throw new TypeError('a message without its time');
   const at = transcript.messages.findLastIndex(({ id }) => id === message.id);
   if (at >= 0) {
     return { ...transcript, messages: transcript.messages.with(at, message) };
@@ -187,7 +214,12 @@ function withMessage(transcript: Transcript, message: Message): Transcript {
   return { ...transcript, messages: transcript.messages.toSpliced(before + 1, 0, message) };
 }
 
+function has({ messages }: Transcript, id: string): boolean {
+  return messages.some((message) => message.id === id);
+}
+
 function withoutMessage(transcript: Transcript, id: string): Transcript {
+  if (!has(transcript, id)) return transcript;
   return {
     ...transcript,
     messages: transcript.messages.filter((message) => message.id !== id),
@@ -196,7 +228,14 @@ function withoutMessage(transcript: Transcript, id: string): Transcript {
 }
 
 function withPart(transcript: Transcript, part: Part): Transcript {
-  const parts = transcript.parts[part.messageID] ?? [];
+  named(part.id);
+  named(part.type);
+  const known = transcript.parts[named(part.messageID)];
+  // Of a page that is not loaded; a message comes before its parts.
+  if (known === undefined && transcript.older !== null && !has(transcript, part.messageID)) {
+    return transcript;
+  }
+  const parts = known ?? [];
   const at = parts.findLastIndex(({ id }) => id === part.id);
   const after = parts.findLastIndex(({ id }) => id < part.id) + 1;
   const next = at >= 0 ? parts.with(at, part) : parts.toSpliced(after, 0, part);
@@ -204,12 +243,14 @@ function withPart(transcript: Transcript, part: Part): Transcript {
 }
 
 function withDelta(transcript: Transcript, { messageID, partID, field, delta }: Delta): Transcript {
-  if (field !== 'text') return transcript;
+  if (field !== 'text' || typeof delta !== 'string') return transcript;
   const parts = transcript.parts[messageID];
   const at = parts?.findLastIndex(({ id }) => id === partID) ?? -1;
   const part = parts?.[at];
   if (parts === undefined || part === undefined) return transcript;
   if (part.type !== 'text' && part.type !== 'reasoning') return transcript;
+  // A text that was read when it was complete holds what is told of it late.
+  if (part.time?.end !== undefined) return transcript;
   const next = parts.with(at, { ...part, text: part.text + delta });
   return { ...transcript, parts: { ...transcript.parts, [messageID]: next } };
 }
@@ -218,8 +259,9 @@ function withoutPart(
   transcript: Transcript,
   { messageID, partID }: { messageID: string; partID: string },
 ): Transcript {
-  const parts = transcript.parts[messageID]?.filter(({ id }) => id !== partID);
-  if (parts === undefined) return transcript;
+  const before = transcript.parts[messageID];
+  const parts = before?.filter(({ id }) => id !== partID);
+  if (before === undefined || parts === undefined || parts.length === before.length) return transcript;
   return { ...transcript, parts: { ...transcript.parts, [messageID]: parts } };
 }
 

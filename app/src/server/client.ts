@@ -19,9 +19,13 @@ export async function hostFetch(request: Request): Promise<Response> {
     body: body === '' ? null : body,
   };
   const { head, body: answer } = await serverCall(asked);
-  const headers = new Headers({ 'content-type': head.contentType });
-  if (head.nextCursor !== undefined) headers.set('x-next-cursor', head.nextCursor);
   const empty = head.status === 204 || head.status === 304;
+  // The server answers paths that it does not know with its web page.
+  if (head.status === 200 && !(head.contentType ?? '').includes('json')) {
+    throw new HostError('invalid', `${method} ${url.pathname}: ${head.contentType ?? 'no content type'}`);
+  }
+  const headers = new Headers({ 'content-type': head.contentType ?? 'application/json' });
+  if (head.nextCursor !== undefined) headers.set('x-next-cursor', head.nextCursor);
   return new Response(empty ? null : answer, { status: head.status, headers });
 }
 

@@ -79,7 +79,10 @@ export function isBusy(state: ServerState, sessionId: string): boolean {
 }
 
 /** A session and all below it, itself first. */
-export function family(state: ServerState, sessionId: string): Session[] {
+export function family(
+  state: Pick<ServerState, 'sessions'>,
+  sessionId: string,
+): Session[] {
   const found: Session[] = [];
   const root = state.sessions[sessionId];
   if (root !== undefined) found.push(root);

@@ -18,14 +18,24 @@ const MESSAGES_PAGE = 80;
 /** Transcripts that stay loaded; the one that was opened longest ago goes. */
 const TRANSCRIPTS_MAX = 8;
 
-/** Events that wait for a transcript at most; more, and it is read again. */
+/** Events that wait for a read at most; more, and it is read again. */
 const WAITING_MAX = 5_000;
+
+/** What was heard while something was read, in order. */
+interface Held {
+  events: ServerEvent[];
+  /** There was more than may wait. */
+  over: boolean;
+}
 
 /** Transcripts in the order in which they were last opened. */
 let opened: string[] = [];
 
 /** Events of transcripts that are being read. */
-const waiting = new Map<string, ServerEvent[]>();
+const waiting = new Map<string, Held>();
+
+/** Events that are not of transcripts, while the list and the folders are read. */
+let surrounding: Held | null = null;
 
 /** Counts the reads of everything; an older one that ends late is dropped. */
 let reading = 0;
@@ -53,11 +63,16 @@ export function hear(message: StreamMessage): void {
 }
 
 function hold(events: readonly ServerEvent[]): void {
-  if (waiting.size === 0) return;
   for (const event of events) {
-    const held = waiting.get(sessionOf(event) ?? '');
-    if (held !== undefined && held.length < WAITING_MAX) held.push(event);
+    if (surrounding !== null && !event.type.startsWith('message.')) keep(surrounding, event);
+    const held = waiting.size === 0 ? undefined : waiting.get(sessionOf(event) ?? '');
+    if (held !== undefined) keep(held, event);
   }
+}
+
+function keep(held: Held, event: ServerEvent): void {
+  if (held.events.length < WAITING_MAX) held.events.push(event);
+  else held.over = true;
 }
 
 /** The session whose transcript an event is about. */
@@ -76,18 +91,30 @@ function sessionOf(event: ServerEvent): string | null {
 export async function readAll(): Promise<void> {
   reading += 1;
   const mine = reading;
+  const held: Held = { events: [], over: false };
+  surrounding = held;
   try {
     const sessions = await readSessions();
     if (mine !== reading) return;
-    server.setState({ sessions, listing: 'ready' });
-    await readFolders(mine, Object.values(sessions));
+    server.setState((state) =>
+      apply({ ...state, sessions: { ...openedOf(state), ...sessions }, listing: 'ready' }, held.events),
+    );
+    await readFolders(mine, Object.values(sessions), held);
   } catch (thrown) {
     const failed = callError(thrown);
     if (mine === reading && failed.code !== 'notConnected') {
       server.setState((state) => ({ listing: state.listing === 'ready' ? 'ready' : 'failed' }));
     }
   }
-  if (mine === reading) await Promise.all(opened.map((id) => readTranscript(id)));
+  if (mine !== reading) return;
+  surrounding = null;
+  await Promise.all(opened.map((id) => Promise.all([readTranscript(id), readSurroundings(id)])));
+  if (held.over && mine === reading) await readAll();
+}
+
+/** The list has neither what is archived nor what is older than its newest thousand: what is open stays. */
+function openedOf({ sessions }: ServerState): Record<string, Session> {
+  return byId(opened.flatMap((id) => sessions[id] ?? []));
 }
 
 async function readSessions(): Promise<Record<string, Session>> {
@@ -109,27 +136,47 @@ async function readSessions(): Promise<Record<string, Session>> {
 }
 
 /** Asks each folder that has sessions what works and what waits; at most the thirty used last. */
-async function readFolders(mine: number, sessions: Session[]): Promise<void> {
+async function readFolders(mine: number, sessions: Session[], held: Held): Promise<void> {
   const newest = sessions.toSorted((a, b) => b.time.updated - a.time.updated);
   const folders = [...new Set(newest.map(({ directory }) => directory))].slice(0, 30);
   const told = await Promise.all(folders.map((directory) => readFolder(directory)));
   if (mine !== reading) return;
-  server.setState({
-    status: Object.assign({}, ...told.map(({ status }) => status)) as ServerState['status'],
-    permissions: byId(told.flatMap(({ permissions }) => permissions)),
-    questions: byId(told.flatMap(({ questions }) => questions)),
+  server.setState((state) => {
+    const status = Object.assign({}, ...told.map((folder) => folder.status)) as ServerState['status'];
+    const permissions = byId(told.flatMap((folder) => folder.permissions));
+    const questions = byId(told.flatMap((folder) => folder.questions));
+    return apply({ ...state, status, permissions, questions }, held.events);
   });
 }
 
-async function readFolder(
-  directory: string,
-): Promise<Pick<ServerState, 'status'> & { permissions: Permissions; questions: Questions }> {
-  const [status, permissions, questions] = await Promise.all([
-    data(client.session.status({ directory })),
-    data(client.permission.list({ directory })),
-    data(client.question.list({ directory })),
-  ]);
-  return { status, permissions, questions };
+interface Folder {
+  status: ServerState['status'];
+  permissions: Permissions;
+  questions: Questions;
+}
+
+async function readFolder(directory: string): Promise<Folder> {
+  try {
+    const [status, permissions, questions] = await Promise.all([
+      data(client.session.status({ directory })),
+      data(client.permission.list({ directory })),
+      data(client.question.list({ directory })),
+    ]);
+    return { status, permissions, questions };
+  } catch {
+    // One folder that fails hides no other: what was known of it holds.
+    return knownOf(directory);
+  }
+}
+
+function knownOf(directory: string): Folder {
+  const { sessions, status, permissions, questions } = server.getState();
+  const inside = (id: string): boolean => sessions[id]?.directory === directory;
+  return {
+    status: Object.fromEntries(Object.entries(status).filter(([id]) => inside(id))),
+    permissions: Object.values(permissions).filter(({ sessionID }) => inside(sessionID)),
+    questions: Object.values(questions).filter(({ sessionID }) => inside(sessionID)),
+  };
 }
 
 type Permissions = ServerState['permissions'][string][];
@@ -149,6 +196,8 @@ export async function open(sessionId: string): Promise<void> {
 }
 
 function forget(sessionId: string): void {
+  // An answer that comes later is no longer asked for.
+  waiting.delete(sessionId);
   server.setState((state) => ({ transcripts: without(state.transcripts, sessionId) }));
 }
 
@@ -168,16 +217,18 @@ function setTranscript(id: string, change: (transcript: Transcript) => Transcrip
 
 /** Reads the newest page anew. Older pages that were loaded go: they may have changed, too. */
 async function readTranscript(sessionId: string): Promise<void> {
-  const held: ServerEvent[] = [];
+  const held: Held = { events: [], over: false };
   waiting.set(sessionId, held);
   setTranscript(sessionId, (known) => ({ ...known, failure: null }));
+  // What is heard from now on is held and applied to what was heard before.
+  const heard = server.getState().transcripts[sessionId]?.parts ?? {};
   try {
     const { data: rows, next } = await page(
       client.session.messages({ sessionID: sessionId, limit: MESSAGES_PAGE }),
     );
     if (waiting.get(sessionId) !== held) return;
-    setTranscript(sessionId, (known) => readOver(known, rows, next));
-    server.setState((state) => apply(state, held), true);
+    setTranscript(sessionId, () => readOver(heard, rows, next));
+    server.setState((state) => apply(state, held.events), true);
   } catch (thrown) {
     if (waiting.get(sessionId) !== held) return;
     const { code } = callError(thrown);
@@ -189,6 +240,7 @@ async function readTranscript(sessionId: string): Promise<void> {
   } finally {
     if (waiting.get(sessionId) === held) waiting.delete(sessionId);
   }
+  if (held.over) await readTranscript(sessionId);
 }
 
 interface Row {
@@ -196,19 +248,18 @@ interface Row {
   parts: Part[];
 }
 
-function readOver(known: Transcript, rows: Row[], next: string | null): Transcript {
+function readOver(heard: Transcript['parts'], rows: Row[], next: string | null): Transcript {
   return {
     phase: 'ready',
     failure: null,
     messages: rows.map(({ info }) => info),
-    parts: Object.fromEntries(rows.map(({ info, parts }) => [info.id, heardOf(known, info, parts)])),
+    parts: Object.fromEntries(rows.map(({ info, parts }) => [info.id, withHeard(parts, heard[info.id])])),
     older: next,
   };
 }
 
 /** The server stores a text when it is complete: until then, what was heard of it is all there is. */
-function heardOf(known: Transcript, info: Message, parts: Part[]): Part[] {
-  const heard = known.parts[info.id];
+function withHeard(parts: Part[], heard: readonly Part[] | undefined): Part[] {
   if (heard === undefined) return parts;
   return parts.map((part) => {
     if (part.type !== 'text' && part.type !== 'reasoning') return part;
@@ -225,9 +276,9 @@ export async function loadOlder(sessionId: string): Promise<void> {
   const { data: rows, next } = await page(
     client.session.messages({ sessionID: sessionId, limit: MESSAGES_PAGE, before }),
   );
+  // Forgotten or read anew meanwhile: this page no longer joins.
+  if (server.getState().transcripts[sessionId]?.older !== before) return;
   setTranscript(sessionId, (known) => {
-    // Read anew meanwhile: this page no longer joins.
-    if (known.older !== before) return known;
     const parts = Object.fromEntries(rows.map((row) => [row.info.id, row.parts]));
     return {
       ...known,
@@ -240,20 +291,41 @@ export async function loadOlder(sessionId: string): Promise<void> {
 
 /** The session itself, its sub-agents and its todos. What cannot be read is shown as not known. */
 async function readSurroundings(sessionID: string): Promise<void> {
+  const before = server.getState();
   const [session, children, todos] = await Promise.allSettled([
     data(client.session.get({ sessionID })),
     data(client.session.children({ sessionID })),
     data(client.session.todo({ sessionID })),
   ]);
+  const found = [
+    ...(session.status === 'fulfilled' ? [session.value] : []),
+    ...(children.status === 'fulfilled' ? children.value : []),
+  ].filter((one) => !isAudit(one));
   server.setState((state) => {
-    const found = [
-      ...(session.status === 'fulfilled' ? [session.value] : []),
-      ...(children.status === 'fulfilled' ? children.value : []),
-    ].filter((one) => !isAudit(one));
+    // What was heard meanwhile is newer than what was read.
+    const news = found.filter(({ id }) => state.sessions[id] === before.sessions[id]);
+    const told = todos.status === 'fulfilled' && state.todos[sessionID] === before.todos[sessionID];
     return {
-      sessions: { ...state.sessions, ...byId(found) },
-      todos:
-        todos.status === 'fulfilled' ? { ...state.todos, [sessionID]: todos.value } : state.todos,
+      sessions: { ...state.sessions, ...byId(news) },
+      todos: told ? { ...state.todos, [sessionID]: todos.value } : state.todos,
     };
   });
+  if (session.status === 'rejected' && callError(session.reason).status === 404) gone(sessionID);
+}
+
+/** A session that was deleted while nobody listened; its transcript tells why it could not be read. */
+function gone(id: string): void {
+  const event = { directory: null, type: 'session.deleted', properties: { info: { id } } };
+  server.setState((state) => ({ ...apply(state, [event]), transcripts: state.transcripts }), true);
+}
+
+/** The branch of a folder; events keep it true from then on. Where it cannot be read, it stays unknown. */
+export async function readBranch(directory: string): Promise<void> {
+  try {
+    const { branch } = await data(client.vcs.get({ directory }));
+    if (branch === undefined) return;
+    server.setState((state) => ({ branches: { ...state.branches, [directory]: branch } }));
+  } catch {
+    // A folder without version control has none to show either.
+  }
 }
