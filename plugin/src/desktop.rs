@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use goal_core::goal::SessionId;
@@ -16,9 +16,9 @@ use goal_engine::settings::{self, SettingsFile};
 use goal_engine::store::Store;
 use goal_engine::turns::Screen;
 use goal_engine::view::GoalView as EngineView;
-use opencode_client::Secret;
+use opencode_client::{Client, Secret};
 use tauri::{AppHandle, Emitter, Manager, Runtime, Webview, WebviewWindowBuilder};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -70,7 +70,11 @@ pub struct Goal<R: Runtime> {
     /// A click that no page could hear yet.
     unheard: Mutex<Option<Open>>,
     focus: Arc<Focus>,
+    opener: OnceLock<Opener<R>>,
 }
+
+/// Makes the app's window anew.
+type Opener<R> = Box<dyn Fn(&AppHandle<R>) + Send + Sync>;
 
 /// The windows that have the focus. They say so by events: asking one would wait for the main
 /// thread, which waits for everybody at the end of the app.
@@ -436,6 +440,30 @@ impl<R: Runtime> Goal<R> {
         self.once.run(id, "server_connect", &connect, work).await
     }
 
+    /// The client of the server in use, for what an app asks the server beside goals. It follows a
+    /// server of ours to every new address and password.
+    ///
+    /// # Errors
+    /// `notConnected`, with what is known of the reason; `shuttingDown`.
+    pub fn server_client(&self) -> Result<Client> {
+        self.host.line().map(|line| line.client)
+    }
+
+    /// The client of the server in use, now and whenever another server is used; `None` for as
+    /// long as there is none.
+    #[must_use]
+    pub fn server_clients(&self) -> watch::Receiver<Option<Client>> {
+        self.host.clients()
+    }
+
+    /// Has `opener` make the window when a notification is clicked and there is none. Without it
+    /// the first window of `tauri.conf.json` is made as it stands there. Only the first call
+    /// counts.
+    pub fn open_windows_with(&self, opener: impl Fn(&AppHandle<R>) + Send + Sync + 'static) {
+        // A second one is passed over, as said.
+        let _ = self.opener.set(Box::new(opener));
+    }
+
     /// Ends everything in order, within 20 seconds: reading is dropped, a write or prompt under way
     /// comes to its end, audits are taken back, a server of ours is ended. Goals stay as they are.
     /// The app's own end does this; a second call does nothing. Blocks: call it outside of async
@@ -532,6 +560,7 @@ impl<R: Runtime> Goal<R> {
             tasks: TaskTracker::new(),
             unheard: Mutex::new(None),
             focus,
+            opener: OnceLock::new(),
         };
         goal.spawn(keeper.run());
         goal.begin_telling();
@@ -595,7 +624,7 @@ impl<R: Runtime> Goal<R> {
             goal_id: (!goal.is_empty()).then_some(goal),
             code: notice.code.name(),
         };
-        match show_a_window(&self.app) {
+        match show_a_window(&self.app, self.opener.get()) {
             Shown::Open => self.hub.tell(Event::Open(open)),
             // Its page asks for the list once it listens.
             Shown::Made => {
@@ -652,7 +681,7 @@ enum Shown {
 }
 
 /// Brings a window to the front: `main`, else any; made anew if all were closed.
-fn show_a_window<R: Runtime>(app: &AppHandle<R>) -> Shown {
+fn show_a_window<R: Runtime>(app: &AppHandle<R>, opener: Option<&Opener<R>>) -> Shown {
     let windows = app.webview_windows();
     if let Some(window) = windows.get("main").or_else(|| windows.values().next()) {
         let shown = window
@@ -663,6 +692,10 @@ fn show_a_window<R: Runtime>(app: &AppHandle<R>) -> Shown {
             tracing::debug!(%error, "the window could not be brought to the front");
         }
         return Shown::Open;
+    }
+    if let Some(opener) = opener {
+        opener(app);
+        return Shown::Made;
     }
     let Some(config) = app.config().app.windows.first() else {
         return Shown::Made;

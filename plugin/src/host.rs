@@ -24,6 +24,7 @@ use goal_engine::ports::{NoticeOut, Notices, Ports};
 use goal_engine::store::Health;
 use goal_engine::turns::{self, Heard, Screen};
 use goal_engine::update::{Update, UpdateKind};
+use opencode_client::Client;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -68,6 +69,7 @@ pub(crate) struct Base {
 pub(crate) struct Line {
     pub(crate) engine: Engine,
     pub(crate) ports: Ports,
+    pub(crate) client: Client,
     pub(crate) auditor: Arc<ServerAuditor>,
 }
 
@@ -75,6 +77,7 @@ pub(crate) struct Line {
 pub(crate) struct Host {
     hub: Arc<Hub>,
     line: Arc<Mutex<Option<Line>>>,
+    clients: watch::Receiver<Option<Client>>,
     wishes: mpsc::Sender<Wish>,
 }
 
@@ -89,6 +92,8 @@ struct Wish {
 pub(crate) struct Keeper {
     base: Base,
     line: Arc<Mutex<Option<Line>>>,
+    /// The client of the line, for whoever follows it.
+    clients: watch::Sender<Option<Client>>,
     wishes: mpsc::Receiver<Wish>,
     /// The server that is wanted.
     wanted: Option<ServerChoice>,
@@ -114,14 +119,17 @@ impl Host {
     ) -> (Self, Keeper) {
         let (wishes, wished) = mpsc::channel(WISHES_MAX);
         let line = Arc::default();
+        let (clients, following) = watch::channel(None);
         let host = Self {
             hub: Arc::clone(&base.hub),
             line: Arc::clone(&line),
+            clients: following,
             wishes,
         };
         let keeper = Keeper {
             base,
             line,
+            clients,
             wishes: wished,
             wanted: server,
             ended,
@@ -139,6 +147,11 @@ impl Host {
         let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         line.clone()
             .ok_or_else(|| not_connected(&self.hub.status()))
+    }
+
+    /// The client of the line, now and from now on; `None` while there is no line.
+    pub(crate) fn clients(&self) -> watch::Receiver<Option<Client>> {
+        self.clients.clone()
     }
 
     /// Uses another server, or tries the same one again at once, and waits for the outcome.
@@ -264,6 +277,7 @@ impl Keeper {
     async fn drive(&mut self, connected: Connected) -> Left {
         let Connected {
             ports,
+            client,
             events,
             driver,
             server,
@@ -282,6 +296,7 @@ impl Keeper {
         self.set_line(Some(Line {
             engine: engine.clone(),
             ports: ports.clone(),
+            client,
             auditor: Arc::clone(&auditor),
         }));
         let states = managed.as_ref().map(|managed| managed.state());
@@ -407,7 +422,10 @@ impl Keeper {
     }
 
     fn set_line(&self, line: Option<Line>) {
+        let client = line.as_ref().map(|line| line.client.clone());
+        // Those who follow look at the line afterwards.
         *self.line.lock().unwrap_or_else(PoisonError::into_inner) = line;
+        self.clients.send_replace(client);
     }
 }
 

@@ -47,6 +47,8 @@ use tauri::{Manager, RunEvent, Runtime, WindowEvent};
 pub use crate::config::{Config, Server};
 pub use crate::desktop::Goal;
 pub use crate::error::{Code, Error, Result};
+/// The client that [`Goal::server_client`] gives.
+pub use opencode_client;
 
 /// Session goals from anything that knows the app: an `App`, an `AppHandle`, a `Window`.
 pub trait GoalExt<R: Runtime> {

@@ -3,10 +3,11 @@
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
 //! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
-//! test, [`mod@bench`] measures, [`report`] is all that is printed.
+//! test, [`mod@bench`] measures, [`bundle`] packs, [`report`] is all that is printed.
 
 mod args;
 mod bench;
+mod bundle;
 mod demo;
 mod mutants;
 mod report;
@@ -22,27 +23,19 @@ use crate::args::Invocation;
 use crate::mutants::Finished;
 use crate::workspace::Workspace;
 
-/// Exit code for a command line that makes no sense; a failed step gives 1.
-const EXIT_USAGE: u8 = 2;
-
 /// Exit code of a program that Ctrl-C stopped.
 const EXIT_STOPPED: u8 = 130;
 
 fn main() -> ExitCode {
-    let invocation = match args::parse(std::env::args().skip(1)) {
+    let invocation = match args::parse(std::env::args_os()) {
         Ok(invocation) => invocation,
-        Err(problem) => {
-            report::complain(&format!("{problem}\nTry `cargo xtask --help`."));
-            return ExitCode::from(EXIT_USAGE);
-        }
+        // Help that was asked for, or what is wrong, with its exit code.
+        Err(told) => told.exit(),
     };
     let workspace = Workspace::locate();
     let outcome = match invocation {
-        Invocation::Help(text) => {
-            report::say(&text);
-            Ok(())
-        }
-        Invocation::Bench(letters) => bench::run(&workspace, &letters),
+        Invocation::Bench { letters } => bench::run(&workspace, &letters),
+        Invocation::Bundle => bundle::run(&workspace),
         Invocation::Demo => demo::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Simulate(options) => simulate::run(&workspace, &options),

@@ -56,6 +56,12 @@ const DESKTOP: &[Part] = &[
         ask: &["--exists", "webkit2gtk-4.1"],
         packages: &["pkg-config", "libwebkit2gtk-4.1-dev"],
     },
+    // The tray.
+    Part {
+        program: "pkg-config",
+        ask: &["--exists", "ayatana-appindicator3-0.1"],
+        packages: &["libayatana-appindicator3-dev"],
+    },
     Part {
         program: "WebKitWebDriver",
         ask: &["--help"],

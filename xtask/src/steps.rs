@@ -179,6 +179,11 @@ pub(crate) const STEPS: &[Step] = &[
         job: Job::Real,
     },
     Step {
+        name: "openchamber-desktop",
+        what: "the app: its host without a screen, then all of it in its real window",
+        job: Job::Real,
+    },
+    Step {
         name: "demo",
         what: "the demo, played to its end and stopped in the middle",
         job: Job::Real,

@@ -40,6 +40,7 @@ pub(crate) async fn serve(
         server,
         managed,
         auditor,
+        client: _,
     } = connected;
     let mut teller = Teller {
         timeline: Timeline::of_host(super::clock().zone, &limits, output.page()),

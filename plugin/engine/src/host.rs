@@ -74,6 +74,8 @@ pub enum ServerChoice {
 pub struct Connected {
     /// What the engine stands on.
     pub ports: Ports,
+    /// The client under them: it follows a managed server to every new address.
+    pub client: Client,
     /// The server's events. Connects when first asked.
     pub events: Box<dyn Events>,
     /// Who would drive which server.
@@ -178,7 +180,7 @@ pub async fn connect_with(
     let managed = start.map(|(starter, started)| {
         let keeping = Keeping {
             starter,
-            client,
+            client: client.clone(),
             busy,
             limits: life,
         };
@@ -187,6 +189,7 @@ pub async fn connect_with(
     Ok(Connected {
         server,
         ports,
+        client,
         events,
         driver: Driver {
             key,

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::error::{Error, Kind};
-use crate::events::{EventOptions, EventStream};
+use crate::events::{EventOptions, EventStream, RawStream};
 use crate::fields::{self, Fields};
 use crate::target::Target;
 use crate::wire::{
@@ -57,6 +57,58 @@ impl Timeouts {
         connect: Duration::from_secs(3),
         call: Duration::from_secs(10),
     };
+}
+
+/// The methods that [`Client::forward`] sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Reads.
+    Get,
+    /// Makes or does something.
+    Post,
+    /// Changes something.
+    Patch,
+    /// Takes something away.
+    Delete,
+}
+
+impl Verb {
+    fn method(self) -> Method {
+        match self {
+            Self::Get => Method::GET,
+            Self::Post => Method::POST,
+            Self::Patch => Method::PATCH,
+            Self::Delete => Method::DELETE,
+        }
+    }
+}
+
+/// A call for [`Client::forward`]. Its text may be a prompt, so it has no `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Forward {
+    /// How.
+    pub verb: Verb,
+    /// The path's segments; each is escaped as one.
+    pub path: Vec<String>,
+    /// The query's pairs; each part is escaped.
+    pub query: Vec<(String, String)>,
+    /// JSON.
+    pub body: Option<String>,
+    /// For the whole call, from the connection to the last byte of the answer.
+    pub deadline: Duration,
+}
+
+/// The answer to a [`Forward`], as it came.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Forwarded {
+    /// The HTTP status.
+    pub status: u16,
+    /// Of the body.
+    pub content_type: Option<String>,
+    /// The cursor of the next page.
+    pub next: Option<String>,
+    /// Its bytes.
+    pub body: Vec<u8>,
 }
 
 /// A client of one server. Clones are cheap and share their connections and their target: a server
@@ -209,6 +261,59 @@ impl Client {
     /// Subscribes to the events of all directories. Connects when first asked for an item.
     pub fn events(&self, options: EventOptions) -> EventStream {
         EventStream::new(self.clone(), options)
+    }
+
+    /// Subscribes to the events of all directories without reading them; those of types that
+    /// `is_wanted` refuses are dropped.
+    pub fn raw_events(&self, options: EventOptions, is_wanted: fn(&str) -> bool) -> RawStream {
+        RawStream::new(self.clone(), options, is_wanted)
+    }
+
+    /// Sends a call that somebody else composed, and gives the answer as it came: refusals and
+    /// failures of the server are answers, too. What may be forwarded is the caller's to decide.
+    ///
+    /// Dropping the future gives up waiting; what the server began goes on.
+    ///
+    /// # Errors
+    /// [`Kind::Unreachable`], [`Kind::Timeout`], [`Kind::TooLarge`]; [`Kind::NotOpenCode`] for a
+    /// success that is not JSON, and for a redirect.
+    pub async fn forward(&self, call: &Forward) -> Result<Forwarded, Error> {
+        let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+        let query: Vec<(&str, &str)> = call
+            .query
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
+        let mut request = self
+            .request(call.verb.method(), &path, &query)?
+            .timeout(call.deadline);
+        if let Some(body) = &call.body {
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.clone());
+        }
+        let response = request
+            .send()
+            .await
+            .map_err(|error| Error::from_transport(&error))?;
+        let status = response.status();
+        if status.is_redirection() || status.is_informational() {
+            return Err(not_open_code("it redirects"));
+        }
+        let is_json = has_type(&response, "application/json");
+        if status.is_success() && status != StatusCode::NO_CONTENT && !is_json {
+            return Err(not_open_code("its answer is not JSON"));
+        }
+        let header = |name: &str| {
+            let value = response.headers().get(name)?.to_str().ok()?;
+            Some(value.to_owned())
+        };
+        Ok(Forwarded {
+            status: status.as_u16(),
+            content_type: header("content-type"),
+            next: header("x-next-cursor"),
+            body: self.read_bytes(response).await?,
+        })
     }
 
     /// Reads a session.
@@ -610,7 +715,13 @@ impl Client {
         Err(refusal(status.as_u16(), is_json, &body))
     }
 
-    async fn read_body(&self, mut response: Response) -> Result<String, Error> {
+    async fn read_body(&self, response: Response) -> Result<String, Error> {
+        let body = self.read_bytes(response).await?;
+        Ok(String::from_utf8(body)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    async fn read_bytes(&self, mut response: Response) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
         loop {
             let chunk = response
@@ -629,8 +740,7 @@ impl Client {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(String::from_utf8(body)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        Ok(body)
     }
 }
 

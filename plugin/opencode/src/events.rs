@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use crate::client::{Client, Link};
 use crate::envelope::{Envelope, Event, Parsed, is_wanted, parse_frame};
 use crate::error::{Error, Kind};
-use crate::sse::{Decoder, FRAME_BYTES_MAX, Frame};
+use crate::sse::{Decoder, FRAME_BYTES_MAX, Frame, peek_type};
 
 /// The patience of an event stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,27 @@ impl fmt::Display for LostReason {
     }
 }
 
+/// What a stream of unread events has to say: a [`StreamItem`] whose events are text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RawItem {
+    /// The server greeted: from here on nothing is missed, before it anything may have been.
+    Connected,
+    /// An event's JSON as it came: `{directory, payload: {type, properties}}`.
+    Event(String),
+    /// An event longer than the bound was dropped: what it told is lost, the connection goes on.
+    Skipped {
+        /// Its length in bytes.
+        bytes: u64,
+    },
+    /// There is no connection; the next one is tried after `retry_in`, or at once by [`Kick`].
+    Lost {
+        /// Why.
+        reason: LostReason,
+        /// Until the next try.
+        retry_in: Duration,
+    },
+}
+
 /// Makes an event stream connect anew at once, for example after the computer slept.
 #[derive(Clone, Debug)]
 pub struct Kick(Arc<Notify>);
@@ -127,25 +148,65 @@ impl Kick {
 }
 
 /// An endless subscription to the events of all directories.
-pub struct EventStream {
+#[derive(Debug)]
+pub struct EventStream(RawStream);
+
+impl EventStream {
+    pub(crate) fn new(client: Client, options: EventOptions) -> Self {
+        Self(RawStream::new(client, options, is_wanted))
+    }
+
+    /// A handle that makes this stream connect anew.
+    pub fn kick(&self) -> Kick {
+        self.0.kick()
+    }
+
+    /// The next item; connects and reconnects while it waits.
+    ///
+    /// Cancel-safe: all progress is kept in the stream, and no item is lost when the future is
+    /// dropped.
+    pub async fn next(&mut self) -> StreamItem {
+        loop {
+            match self.0.next().await {
+                RawItem::Connected => return StreamItem::Connected,
+                RawItem::Event(data) => match parse_frame(&data) {
+                    Parsed::Event(envelope) => return StreamItem::Event(envelope),
+                    Parsed::Unwanted => {}
+                    Parsed::Malformed => {
+                        tracing::debug!(bytes = data.len(), "a frame that is no event was dropped");
+                    }
+                },
+                RawItem::Skipped { bytes } => return StreamItem::Skipped { bytes },
+                RawItem::Lost { reason, retry_in } => {
+                    return StreamItem::Lost { reason, retry_in };
+                }
+            }
+        }
+    }
+}
+
+/// The subscription under an [`EventStream`]: its events are not read, for whoever passes them on.
+pub struct RawStream {
     client: Client,
     options: EventOptions,
+    /// Which types of events are kept.
+    is_wanted: fn(&str) -> bool,
     nudges: Nudges,
     /// The pause before the next reconnection.
     backoff: Duration,
     state: State,
 }
 
-impl fmt::Debug for EventStream {
+impl fmt::Debug for RawStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream")
+        f.debug_struct("RawStream")
             .field("client", &self.client)
             .finish_non_exhaustive()
     }
 }
 
-impl EventStream {
-    pub(crate) fn new(client: Client, options: EventOptions) -> Self {
+impl RawStream {
+    pub(crate) fn new(client: Client, options: EventOptions, is_wanted: fn(&str) -> bool) -> Self {
         let nudges = Nudges {
             kick: Arc::new(Notify::new()),
             moves: client.moves(),
@@ -153,6 +214,7 @@ impl EventStream {
         Self {
             client,
             options,
+            is_wanted,
             nudges,
             backoff: options.backoff_min,
             state: State::Waiting {
@@ -166,11 +228,9 @@ impl EventStream {
         Kick(Arc::clone(&self.nudges.kick))
     }
 
-    /// The next item; connects and reconnects while it waits.
-    ///
-    /// Cancel-safe: all progress is kept in the stream, and no item is lost when the future is
-    /// dropped.
-    pub async fn next(&mut self) -> StreamItem {
+    /// The next item; connects and reconnects while it waits. Cancel-safe like
+    /// [`EventStream::next`].
+    pub async fn next(&mut self) -> RawItem {
         loop {
             let step = match &mut self.state {
                 State::Waiting { until } => wait(*until, &mut self.nudges).await,
@@ -186,7 +246,7 @@ impl EventStream {
     }
 
     /// Moves on to the state that follows from `step`.
-    fn take(&mut self, step: Step) -> Option<StreamItem> {
+    fn take(&mut self, step: Step) -> Option<RawItem> {
         match step {
             Step::Connect => {
                 let client = self.client.clone();
@@ -201,22 +261,36 @@ impl EventStream {
                 response,
                 greet_until,
             } => {
-                let decoder = Decoder::wanting(self.options.frame_bytes_max, is_wanted);
+                let decoder = Decoder::wanting(self.options.frame_bytes_max, self.is_wanted);
                 self.state = State::Open(Open::new(response, decoder, greet_until));
                 None
             }
-            Step::Greeted => Some(StreamItem::Connected),
+            Step::Greeted => Some(RawItem::Connected),
             Step::Frame(frame) => {
                 // A server that greets and hangs up again earns no quick retry; one that beats or
                 // tells of something does.
                 self.backoff = self.options.backoff_min;
-                read_frame(&frame)
+                self.read_frame(frame)
             }
             Step::Lost(reason) => Some(self.lose(reason)),
         }
     }
 
-    fn lose(&mut self, reason: LostReason) -> StreamItem {
+    fn read_frame(&self, frame: Frame) -> Option<RawItem> {
+        match frame {
+            Frame::Unwanted => None,
+            Frame::Oversize { bytes } => {
+                tracing::warn!(bytes, "an event longer than the bound was dropped");
+                Some(RawItem::Skipped { bytes })
+            }
+            // What tells no type is no event; whoever reads it says so.
+            Frame::Data(data) => peek_type(&data)
+                .is_none_or(|kind| (self.is_wanted)(&kind))
+                .then_some(RawItem::Event(data)),
+        }
+    }
+
+    fn lose(&mut self, reason: LostReason) -> RawItem {
         let retry_in = match reason {
             LostReason::Kicked => {
                 self.backoff = self.options.backoff_min;
@@ -239,7 +313,7 @@ impl EventStream {
             until: Instant::now() + retry_in,
         };
         tracing::debug!(%reason, ?retry_in, "event stream lost");
-        StreamItem::Lost { reason, retry_in }
+        RawItem::Lost { reason, retry_in }
     }
 }
 
@@ -399,23 +473,5 @@ fn is_greeting(frame: &Frame) -> bool {
             })
         ),
         Frame::Oversize { .. } | Frame::Unwanted => false,
-    }
-}
-
-fn read_frame(frame: &Frame) -> Option<StreamItem> {
-    match frame {
-        Frame::Unwanted => None,
-        Frame::Oversize { bytes } => {
-            tracing::warn!(bytes, "an event longer than the bound was dropped");
-            Some(StreamItem::Skipped { bytes: *bytes })
-        }
-        Frame::Data(data) => match parse_frame(data) {
-            Parsed::Event(envelope) => Some(StreamItem::Event(envelope)),
-            Parsed::Unwanted => None,
-            Parsed::Malformed => {
-                tracing::debug!(bytes = data.len(), "a frame that is no event was dropped");
-                None
-            }
-        },
     }
 }

@@ -43,8 +43,8 @@ mod error;
 
 pub use child_log::{LOG_BYTES_MAX, LOG_FILES_KEPT};
 pub use client::{
-    BODY_BYTES_MAX, Client, Timeouts, VERSION_MIN, check_message_id, check_session_id, is_too_old,
-    version_min,
+    BODY_BYTES_MAX, Client, Forward, Forwarded, Timeouts, VERSION_MIN, Verb, check_message_id,
+    check_session_id, is_too_old, version_min,
 };
 pub use config::{ConfigError, merge_config};
 pub use discover::usual_folders;
@@ -53,7 +53,7 @@ pub use discover::{
 };
 pub use envelope::{Envelope, Event, Parsed, is_wanted, parse_frame};
 pub use error::{Error, Kind};
-pub use events::{EventOptions, EventStream, Kick, LostReason, StreamItem};
+pub use events::{EventOptions, EventStream, Kick, LostReason, RawItem, RawStream, StreamItem};
 pub use process::{Managed, OnSpawn, PasswordSource, StartError, StartOptions, Stopped};
 pub use sse::{Decoder, FRAME_BYTES_MAX, Frame, peek_type};
 pub use target::{DEFAULT_USERNAME, Secret, Target};

@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use opencode_client::{
-    Client, CommandCall, Error, Kind, ModelRef, NewSession, Part, PermissionRule, Prompt,
-    PromptPart, Role, Secret, Status, Target,
+    Client, CommandCall, Error, Forward, Kind, ModelRef, NewSession, Part, PermissionRule, Prompt,
+    PromptPart, Role, Secret, Status, Target, Verb,
 };
 use pretty_assertions::assert_eq;
 use serde_json::value::RawValue;
@@ -701,4 +701,72 @@ async fn all_clones_follow_to_another_address_and_password_and_none_asks_a_serve
     // "somebody:another"
     assert_eq!(asked[0].authorization, "Basic c29tZWJvZHk6YW5vdGhlcg==");
     assert_eq!(old_asked.lock().unwrap().len(), 1);
+}
+
+fn forward(verb: Verb, path: &[&str]) -> Forward {
+    Forward {
+        verb,
+        path: path.iter().map(|word| (*word).to_owned()).collect(),
+        query: Vec::new(),
+        body: None,
+        deadline: PATIENT.call,
+    }
+}
+
+#[tokio::test]
+async fn a_composed_call_is_sent_with_every_part_escaped() {
+    let (fake, asked) = recording("true").await;
+    let call = Forward {
+        query: vec![("directory".to_owned(), "/a b/ü&x=1".to_owned())],
+        body: Some(r#"{"title":"x"}"#.to_owned()),
+        ..forward(Verb::Patch, &["session", "ses_1/../config?x#y"])
+    };
+    let answer = fake.client().forward(&call).await.unwrap();
+    assert_eq!((answer.status, answer.body.as_slice()), (200, &b"true"[..]));
+    let asked = asked.lock().unwrap().clone();
+    let line = "PATCH /session/ses_1%2F..%2Fconfig%3Fx%23y?directory=%2Fa+b%2F%C3%BC%26x%3D1";
+    assert_eq!(asked[0].line, line);
+    assert_eq!(asked[0].body, r#"{"title":"x"}"#);
+}
+
+#[tokio::test]
+async fn a_composed_call_gets_the_answer_as_it_came_refusals_too() {
+    for (status, kind, body) in [
+        (200, "application/json; charset=utf-8", "[1, 2]"),
+        (204, "text/plain", ""),
+        (401, "text/plain", ""),
+        (404, "application/json", r#"{"name":"NotFoundError"}"#),
+        (500, "text/html", "<p>broken"),
+    ] {
+        let fake = answering(status, kind, body).await;
+        let answer = fake.client().forward(&forward(Verb::Get, &["path"])).await;
+        let answer = answer.unwrap();
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.body, body.as_bytes(), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_composed_call_does_not_believe_a_web_page_or_a_redirect() {
+    for (status, kind) in [(200, "text/html"), (302, "application/json")] {
+        let fake = answering(status, kind, "<html>").await;
+        let answer = fake.client().forward(&forward(Verb::Get, &["path"])).await;
+        let error = answer.err().unwrap();
+        assert_eq!(*error.kind(), Kind::NotOpenCode, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_composed_call_is_bounded_in_time_and_length() {
+    let fake = json_answer("[1, 2, 3]").await;
+    let client = fake.client().with_body_max(5);
+    let answer = client.forward(&forward(Verb::Get, &["path"])).await;
+    assert_eq!(*answer.err().unwrap().kind(), Kind::TooLarge);
+    let mute = Fake::scripted(vec![Connection::mute()]).await;
+    let call = Forward {
+        deadline: Duration::from_millis(50),
+        ..forward(Verb::Get, &["path"])
+    };
+    let answer = mute.client().forward(&call).await;
+    assert_eq!(*answer.err().unwrap().kind(), Kind::Timeout);
 }

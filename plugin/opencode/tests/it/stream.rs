@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use opencode_client::{
-    Event, EventOptions, EventStream, LostReason, Session, Status, StreamItem, Target,
+    Event, EventOptions, EventStream, LostReason, RawItem, Session, Status, StreamItem, Target,
 };
 use pretty_assertions::assert_eq;
 
@@ -373,4 +373,25 @@ async fn a_move_without_a_pause_is_told_as_a_new_connection() {
     assert_eq!(next(&mut stream).await, StreamItem::Connected);
     let quiet = tokio::time::timeout(SOON, stream.next()).await;
     assert!(quiet.is_err(), "one move makes one connection: {quiet:?}");
+}
+
+#[tokio::test]
+async fn unread_events_come_as_they_are_but_for_those_nobody_wants() {
+    let delta = r#"{"directory":"/p","payload":{"type":"message.part.delta","properties":{}}}"#;
+    let connection = Connection::greeting()
+        .then("data: {\"payload\":{\"type\":\"sync\",\"syncEvent\":{}}}\n\n")
+        .then(&format!("data: {delta}\n\n"));
+    let fake = Fake::scripted(vec![connection, Connection::greeting().hold()]).await;
+    let mut stream = fake.client().raw_events(OPTIONS, |kind| kind != "sync");
+    let mut items = Vec::new();
+    for _ in 0..4 {
+        let item = tokio::time::timeout(Duration::from_secs(20), stream.next()).await;
+        items.push(item.unwrap());
+    }
+    let lost = RawItem::Lost {
+        reason: LostReason::Closed,
+        retry_in: SOON,
+    };
+    let event = RawItem::Event(delta.to_owned());
+    assert_eq!(items, [RawItem::Connected, event, lost, RawItem::Connected]);
 }

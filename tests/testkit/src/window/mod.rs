@@ -12,6 +12,7 @@
     reason = "a failed step of a test ends the test with its reason"
 )]
 
+mod screen;
 mod webdriver;
 
 use std::fs::File;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 pub use webdriver::Page;
 
 use crate::Scratch;
@@ -41,6 +43,8 @@ pub struct App {
     pub words: Vec<String>,
     /// What it finds in its environment beside a home, a bus and a screen.
     pub env: Vec<(String, String)>,
+    /// Merged over the configuration of the OpenCode in its home.
+    pub opencode: Value,
     /// Width and height of the screen in pixels.
     pub screen: (u32, u32),
 }
@@ -53,6 +57,7 @@ impl App {
             program: program.into(),
             words: Vec::new(),
             env: Vec::new(),
+            opencode: json!({}),
             screen: (1280, 800),
         }
     }
@@ -109,7 +114,7 @@ impl Running {
 
     fn begin(app: App, model_url: &str, program: &[String], more: &[(&str, &str)]) -> Self {
         let bus = Bus::start().unwrap();
-        let scratch = Scratch::new(model_url).unwrap();
+        let scratch = Scratch::with_config(model_url, &app.opencode).unwrap();
         let leader = launch(&app, &bus, &scratch, program, more);
         Self {
             leader,
@@ -200,6 +205,35 @@ impl Running {
             .await;
     }
 
+    /// Closes the window of this title, as its cross does.
+    pub async fn close_window(&self, title: &str) {
+        let what = format!("the window {title:?} can be closed");
+        self.until(&what, async || {
+            let display = self.display()?;
+            screen::close(&display, title).ok()
+        })
+        .await;
+    }
+
+    /// The screen that the app was given.
+    fn display(&self) -> Option<String> {
+        let pid = self.process(&self.app.process())?;
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let environment = String::from_utf8_lossy(&environment).into_owned();
+        let display = environment
+            .split('\0')
+            .find_map(|entry| entry.strip_prefix("DISPLAY="));
+        display.map(str::to_owned)
+    }
+
+    /// The process of that name, of which the system keeps 15 characters.
+    fn process(&self, name: &str) -> Option<u32> {
+        self.scratch.processes().into_iter().find(|pid| {
+            let its_name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+            its_name.is_ok_and(|its_name| its_name.trim() == name)
+        })
+    }
+
     /// Kills the process of the page, as a crash does.
     pub fn crash_page(&self) {
         self.kill("WebKitWebProces", "-KILL");
@@ -207,11 +241,8 @@ impl Running {
 
     /// Sends a signal to the process of that name, of which the system keeps 15 characters.
     pub fn kill(&self, name: &str, signal: &str) {
-        let found = self.scratch.processes().into_iter().find(|pid| {
-            let its_name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-            its_name.is_ok_and(|its_name| its_name.trim() == name)
-        });
-        let pid = found
+        let pid = self
+            .process(name)
             .unwrap_or_else(|| panic!("no process {name}"))
             .to_string();
         let sent = Command::new("kill").args([signal, pid.as_str()]).status();
@@ -257,7 +288,8 @@ fn launch(
         .open(scratch.home().join("app.log"))
         .unwrap();
     let (width, height) = app.screen;
-    let screen = format!("-screen 0 {width}x{height}x24");
+    // Without access control: the test is a client of the screen, too.
+    let screen = format!("-screen 0 {width}x{height}x24 -ac");
     let mut command = Command::new("xvfb-run");
     command
         .args(["-a", "-s", screen.as_str()])
