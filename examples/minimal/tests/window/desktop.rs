@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,42 +56,70 @@ pub(crate) struct Running {
     scratch: Scratch,
 }
 
-/// The app's desktop, and the page in its window.
-pub(crate) struct Desktop {
+/// The app's desktop with a notification daemon, and the page in its window.
+pub(crate) struct Desktop<Daemon = Notifyd> {
     pub(crate) page: Page,
-    pub(crate) notifyd: Notifyd,
-    running: Running,
+    pub(crate) notifyd: Daemon,
+    pub(crate) running: Running,
 }
 
 impl Desktop {
     /// Opens the app under a driver and waits for its page.
     pub(crate) async fn open(house: &House) -> Self {
-        let port = free_port();
-        let driver = ["WebKitWebDriver".to_owned(), format!("--port={port}")];
-        let automated = ("TAURI_WEBVIEW_AUTOMATION", "true");
-        let running = Running::start(house, &driver, house.attached(), &[automated]);
-        let notifyd = Notifyd::start(running.bus.address(), &["actions", "body-markup"]).await;
-        let url = format!("http://127.0.0.1:{port}");
-        running
-            .until("the driver listens", async || {
-                webdriver::is_ready(&url).await.then_some(())
-            })
-            .await;
-        let page = Page::open(&url, env!("CARGO_BIN_EXE_minimal")).await;
-        let page = page.unwrap_or_else(|error| panic!("{error}\n{}", running.said()));
-        let desktop = Self {
-            page,
-            notifyd: notifyd.unwrap(),
-            running,
+        let daemon = async |running: &Running| {
+            let abilities = ["actions", "body-markup"];
+            Notifyd::start(running.bus.address(), &abilities)
+                .await
+                .unwrap()
         };
-        desktop.server_says("connected").await;
-        desktop
+        Self::open_with(house, daemon).await
     }
 
     /// The app by itself, on `server`.
     pub(crate) fn without_driver(house: &House, server: Value) -> Running {
         let app = env!("CARGO_BIN_EXE_minimal").to_owned();
         Running::start(house, &[app], server, &[])
+    }
+
+    /// Clicks on a notification until the app printed `text` behind the first `from` bytes. The app
+    /// listens for clicks from a moment after it is shown, which no hand beats but a test may.
+    pub(crate) async fn click_until(&self, note: u32, from: usize, text: &str) {
+        let what = format!("the app says {text:?}");
+        self.running
+            .until(&what, async || {
+                self.notifyd.click(note, "default").await.ok()?;
+                self.said().get(from..)?.contains(text).then_some(())
+            })
+            .await;
+    }
+}
+
+impl<Daemon> Desktop<Daemon> {
+    /// The same, with another notification daemon, which is started before the app.
+    pub(crate) async fn open_with(
+        house: &House,
+        daemon: impl AsyncFnOnce(&Running) -> Daemon,
+    ) -> Self {
+        let port = free_port();
+        let driver = ["WebKitWebDriver".to_owned(), format!("--port={port}")];
+        let automated = ("TAURI_WEBVIEW_AUTOMATION", "true");
+        let running = Running::start(house, &driver, house.attached(), &[automated]);
+        let url = format!("http://127.0.0.1:{port}");
+        running
+            .until("the driver listens", async || {
+                webdriver::is_ready(&url).await.then_some(())
+            })
+            .await;
+        let notifyd = daemon(&running).await;
+        let page = Page::open(&url, env!("CARGO_BIN_EXE_minimal")).await;
+        let page = page.unwrap_or_else(|error| panic!("{error}\n{}", running.said()));
+        let desktop = Self {
+            page,
+            notifyd,
+            running,
+        };
+        desktop.server_says("connected").await;
+        desktop
     }
 
     /// Calls a command from the page.
@@ -140,18 +169,6 @@ impl Desktop {
     /// What the app printed so far.
     pub(crate) fn said(&self) -> String {
         self.running.said()
-    }
-
-    /// Clicks on a notification until the app printed `text` behind the first `from` bytes. The app
-    /// listens for clicks from a moment after it is shown, which no hand beats but a test may.
-    pub(crate) async fn click_until(&self, note: u32, from: usize, text: &str) {
-        let what = format!("the app says {text:?}");
-        self.running
-            .until(&what, async || {
-                self.notifyd.click(note, "default").await.ok()?;
-                self.said().get(from..)?.contains(text).then_some(())
-            })
-            .await;
     }
 
     /// Waits until the app printed `text` behind the first `from` bytes.
@@ -258,20 +275,53 @@ impl Running {
             .await;
     }
 
-    /// Sends a signal to the process of that name, of which the system keeps 15 characters.
-    fn kill(&self, name: &str, signal: &str) {
-        let found = self.scratch.processes().into_iter().find(|pid| {
+    /// The process of that name, of which the system keeps 15 characters.
+    fn process(&self, name: &str) -> Option<u32> {
+        self.scratch.processes().into_iter().find(|pid| {
             let its_name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
             its_name.is_ok_and(|its_name| its_name.trim() == name)
-        });
-        let pid = found
+        })
+    }
+
+    /// Sends a signal to the process of that name.
+    fn kill(&self, name: &str, signal: &str) {
+        let pid = self.process(name);
+        let pid = pid
             .unwrap_or_else(|| panic!("no process {name}"))
             .to_string();
         let sent = Command::new("kill").args([signal, pid.as_str()]).status();
         assert!(sent.unwrap().success());
     }
 
-    async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+    /// The message bus.
+    pub(crate) fn bus(&self) -> &Bus {
+        &self.bus
+    }
+
+    /// A program on this desktop. It ends with it.
+    pub(crate) fn program(&self, name: &str) -> Command {
+        let driver = self.process("WebKitWebDriver").unwrap();
+        let mut program = Command::new(name);
+        program.env_clear();
+        for variable in std::fs::read(format!("/proc/{driver}/environ"))
+            .unwrap()
+            .split(|byte| *byte == 0)
+        {
+            let variable = String::from_utf8_lossy(variable);
+            if let Some((name, value)) = variable.split_once('=') {
+                program.env(name, value);
+            }
+        }
+        program.stdin(Stdio::null());
+        program
+    }
+
+    /// A folder of this desktop's own.
+    pub(crate) fn folder(&self) -> &Path {
+        self.scratch.home()
+    }
+
+    pub(crate) async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
         let begun = Instant::now();
         loop {
             if let Some(found) = look().await {

@@ -12,6 +12,7 @@
 )]
 
 mod desktop;
+mod dunst;
 mod webdriver;
 
 use std::io::Write as _;
