@@ -3,12 +3,14 @@
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
 //! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
-//! test, [`mod@bench`] measures, [`report`] is all that is printed.
+//! test, [`package`] packs what would be published and builds it, [`mod@bench`] measures,
+//! [`report`] is all that is printed.
 
 mod args;
 mod bench;
 mod demo;
 mod mutants;
+mod package;
 mod report;
 mod setup;
 mod simulate;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         }
         Invocation::Bench(letters) => bench::run(&workspace, &letters),
         Invocation::Demo => demo::run(&workspace),
+        Invocation::Package => package::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Simulate(options) => simulate::run(&workspace, &options),
         Invocation::Test(options) => test::run(&workspace, &options),
