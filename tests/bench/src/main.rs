@@ -9,7 +9,8 @@
 //!
 //! Reading order: [`stage`] sets a server and a `serve` up and drives turns, [`usage`] reads what a
 //! process used, [`bare`] is the yardstick; [`cycles`], [`memory`], [`latency`], [`flood`],
-//! [`rest`], [`start`], [`commands`] and [`storm`] are the figures, [`figure`] is how they are told.
+//! [`rest`], [`start`], [`commands`] and [`storm`] are the figures, [`figure`] is how they are
+//! told.
 
 mod bare;
 mod commands;
