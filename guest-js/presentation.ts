@@ -170,9 +170,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   'the first message of the goal never arrived': 'firstMessageMissing',
   'context too small': 'contextTooSmall',
   'no progress': 'noProgress',
-  'verified by audit': 'complete',
-  'marked by user': 'markedByUser',
-  'token budget reached': 'budgetLimited',
   'assistant turn failed': 'turnFailed',
   'auto-continuation limit reached': 'cap',
   'repeated output truncation': 'repeatedTruncation',
@@ -181,7 +178,10 @@ export const REASONS: Readonly<Record<string, string>> = {
   'empty replies': 'emptyReplies',
   'no model to continue with': 'noModel',
   'the server refused the prompt': 'promptRefused',
+  'verified by audit': 'complete',
+  'token budget reached': 'budgetLimited',
   resumed: 'resumed',
+  'marked by user': 'markedByUser',
 };
 
 /** Why a goal stands where it stands, in the reader's language; empty where nothing is to be said. */

@@ -184,53 +184,6 @@ mod tests {
     }
 
     #[test]
-    fn every_limit_has_a_flag_or_a_reason_for_none() {
-        // A new limit does not compile here until it is decided which of the two it has.
-        let Limits {
-            idle_quiet: _,
-            kickoff_quiet: _,
-            resume_quiet: _,
-            call_timeout: _,
-            audit_timeout: _,
-            audit_retry: _,
-            delivery_window: _,
-            interrupted_grace: _,
-            recheck_max: _,
-            stale_after: _,
-            liveness: _,
-            reconnect_min: _,
-            reconnect_max: _,
-            turns_max: _,
-            blocked_max: _,
-            audit_fail_max: _,
-            truncated_max: _,
-            continue_gap: _,
-            empty_quiet: _,
-            empty_max: _,
-            repeat_slow: _,
-            repeat_max: _,
-            repeat_gap: _,
-            compactions_max: _,
-            unconfirmed_max: _,
-            resend_max: _,
-            first_message_wait: _,
-            // Agreed with the other clients that read the same goals and files.
-            note_max: _,
-            reason_max: _,
-            objective_max: _,
-            // What a model is shown, and how it is read: no matter of patience.
-            evidence_max: _,
-            page_messages: _,
-            messages_max: _,
-            // Measured on the server.
-            disposal_window: _,
-            write_echo: _,
-        } = Limits::DEFAULT;
-        let named = 27;
-        assert_eq!(TUNABLES.len(), named);
-    }
-
-    #[test]
     fn values_are_whole_numbers_in_a_range() {
         let fast = limits(&[
             ("idle-quiet-ms", "500"),

@@ -17,7 +17,6 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::args::{Area, Cli, Level, Verb};
-use crate::render;
 
 /// Files that are kept: a week.
 const FILES_MAX: usize = 7;
@@ -109,7 +108,7 @@ fn settled(view: &GoalView) {
         session = %view.session,
         goal = %goal.id,
         status = goal.status.name(),
-        reason = render::reason_code(&goal.status_reason),
+        reason = goal_core::reason::code_of(&goal.status_reason),
         tokens = goal.tokens_used,
         continuations = goal.turns_used,
         "settled"

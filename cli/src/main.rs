@@ -1,7 +1,7 @@
 //! The `openchamber` command: session goals for OpenCode from the terminal.
 //!
 //! It shows and asks; every rule of the loop is in `goal-core` and `goal-engine`. `args` is what
-//! can be typed, `verbs` does it, `locales/en.json` holds every word a person reads.
+//! can be typed, `verbs` does it, `locales/en.json` holds its own sentences.
 
 #[macro_use]
 mod words;

@@ -1,8 +1,8 @@
 //! What people read of a goal, in lines.
 
-use goal_core::decision::{BlockedCause, PauseCause, Settlement};
-use goal_core::goal::{Goal, RESUMED, Status};
+use goal_core::goal::{Goal, Status};
 use goal_core::limits::Limits;
+use goal_core::reason;
 use goal_core::time::Wall;
 use goal_engine::store::StoredDecision;
 use goal_engine::view::GoalView;
@@ -207,7 +207,7 @@ pub(crate) fn reason(goal: &Goal) -> String {
         return say!("reason.pausedByUser");
     }
     let stored = goal.status_reason.as_str();
-    match reason_code(stored) {
+    match reason::code_of(stored) {
         Some(code) => words::of_code("reason", code),
         None => text::one_line(stored),
     }
@@ -216,22 +216,6 @@ pub(crate) fn reason(goal: &Goal) -> String {
 /// Every pause of the loop has a reason (X17); the user's has none.
 fn paused_by_user(goal: &Goal) -> bool {
     goal.status == Status::Paused && goal.status_reason.trim().is_empty()
-}
-
-/// The code of a canonical reason.
-pub(crate) fn reason_code(stored: &str) -> Option<&'static str> {
-    let of_pauses = PAUSES.iter().map(|cause| (cause.reason(), cause.code()));
-    if let Some((_, code)) = of_pauses.into_iter().find(|(reason, _)| *reason == stored) {
-        return Some(code);
-    }
-    if let Some(end) = settlements().iter().find(|end| end.reason() == stored) {
-        return Some(end.code());
-    }
-    match stored {
-        RESUMED => Some("resumed"),
-        "marked by user" => Some("markedByUser"),
-        _ => None,
-    }
 }
 
 /// What it does, why, and until when; nothing for a goal that is not active.
@@ -314,44 +298,6 @@ fn status_columns() -> usize {
     let words = Status::ALL.map(|status| words::of_code("status", status.name()));
     let widest = words.iter().map(|word| text::width(word)).max();
     widest.unwrap_or_default()
-}
-
-/// Every pause of the loop.
-const PAUSES: [PauseCause; 6] = [
-    PauseCause::Aborted,
-    PauseCause::Declined,
-    PauseCause::Archived,
-    PauseCause::FirstMessageMissing,
-    PauseCause::ContextTooSmall,
-    PauseCause::NoProgress,
-];
-
-/// Every end, with its own words where it can carry another's.
-fn settlements() -> [Settlement; 10] {
-    let text = String::new;
-    let blocked = [
-        BlockedCause::TurnFailed { reason: text() },
-        BlockedCause::Cap,
-        BlockedCause::RepeatedTruncation,
-        BlockedCause::ByAudit { note: text() },
-        BlockedCause::AuditUnavailable,
-        BlockedCause::EmptyReplies,
-        BlockedCause::NoModel,
-        BlockedCause::PromptRefused { text: text() },
-    ];
-    let [a, b, c, d, e, f, g, h] = blocked.map(Settlement::Blocked);
-    [
-        Settlement::Complete,
-        Settlement::BudgetLimited,
-        a,
-        b,
-        c,
-        d,
-        e,
-        f,
-        g,
-        h,
-    ]
 }
 
 #[cfg(test)]

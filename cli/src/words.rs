@@ -7,8 +7,15 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The languages there are; the first is the one to fall back to.
-const CATALOGUES: &[(&str, &str)] = &[("en", include_str!("../locales/en.json"))];
+/// The languages there are; the first is the one to fall back to. Each has this command's own
+/// sentences, and the words for codes that pages and notices have, too.
+const CATALOGUES: &[(&str, [&str; 2])] = &[(
+    "en",
+    [
+        include_str!("../locales/en.json"),
+        include_str!("../../guest-js/locales/en.json"),
+    ],
+)];
 
 /// The variables that name the user's language, the stronger one first.
 const VARIABLES: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
@@ -46,13 +53,11 @@ pub(crate) struct Words {
 impl Words {
     /// The catalogue of a language of [`CATALOGUES`].
     fn of(language: &str) -> Self {
-        let text = CATALOGUES
-            .iter()
-            .find(|(name, _)| *name == language)
-            .map_or("{}", |(_, text)| text);
-        // A broken catalogue is caught by a test; keys are shown then.
-        let texts = serde_json::from_str(text).unwrap_or_default();
-        Self { texts }
+        let found = CATALOGUES.iter().find(|(name, _)| *name == language);
+        let both = found.into_iter().flat_map(|(_, both)| both);
+        Self {
+            texts: both.flat_map(|text| texts(text)).collect(),
+        }
     }
 
     /// The words for `key`; the key itself if there are none.
@@ -68,6 +73,11 @@ impl Words {
             .get(&format!("{family}.{code}"))
             .map(String::as_str)
     }
+}
+
+/// The texts of one file. A broken one is caught by a test; keys are shown then.
+fn texts(file: &str) -> BTreeMap<String, String> {
+    serde_json::from_str(file).unwrap_or_default()
 }
 
 /// The first language that one of the values names and that there is; values as in `de_CH.UTF-8`.

@@ -130,22 +130,30 @@ async function sheet(open) {
 /** How long a storm blows. STORM_MS=60000 makes it the minute that the package promises. */
 const STORM = Number(process.env.STORM_MS ?? 5_000);
 
+/** A machine that does something else at the moment may lose a frame of its own: twice more then. */
+const STORM_TRIES = Number(process.env.STORM_TRIES ?? 3);
+
 /** A thousand changes a second: no frame over 200 ms, and nothing piles up. */
 async function storm(open) {
   const page = await open({ scene: 'crowd' }, { clock: 'real' });
-  await page.evaluate(blow, 1_000);
+  await page.evaluate(blow, { duration: 1_000, rate: 1 });
+  // What the machine does to a page in which nothing changes.
+  const [calm] = await page.evaluate(blow, { duration: STORM / 10, rate: 0 });
   const before = await heap(page);
-  let worst = Infinity;
-  // A machine that does something else at the moment may lose a frame of its own: twice more then.
-  for (let n = 0; n < 3 && worst > 200; n += 1) worst = await page.evaluate(blow, STORM);
-  assert.ok(worst <= 200, `a frame took ${worst} ms`);
+  let [worst, changes] = [Infinity, 0];
+  for (let n = 0; n < STORM_TRIES && worst > 200; n += 1) {
+    [worst, changes] = await page.evaluate(blow, { duration: STORM, rate: 1 });
+  }
   await page.getByText('storm over').waitFor();
   const grown = (await heap(page)) - before;
+  const frames = `longest frame in ms: ${worst}  without changes in ms: ${calm}`;
+  console.log(`storm    changes: ${changes}  ${frames}  heap grown by bytes: ${grown}`);
+  assert.ok(worst <= 200, `a frame took ${worst} ms`);
   assert.ok(grown < 3_000_000, `the heap grew by ${grown} bytes`);
 }
 
-/** Emits for so many milliseconds; gives the longest time between two frames. */
-async function blow(duration) {
+/** Emits so often in each of so many milliseconds; gives the longest time between two frames, and how often. */
+async function blow({ duration, rate }) {
   const { backend, emit } = window;
   const template = backend.goals[0];
   let worst = 0;
@@ -157,8 +165,9 @@ async function blow(duration) {
     if (now < end) requestAnimationFrame(watch);
   };
   requestAnimationFrame(watch);
-  for (let told = 0; performance.now() < end; ) {
-    const due = Math.ceil(duration - (end - performance.now()));
+  let told = 0;
+  while (performance.now() < end) {
+    const due = Math.ceil(duration - (end - performance.now())) * rate;
     for (; told < due; told += 1) {
       const sessionId = `ses_${told % 200}`;
       const note = told + 1 >= due ? 'storm over' : `change ${told}`;
@@ -171,7 +180,7 @@ async function blow(duration) {
   const seq = (backend.seq += 1);
   const goal = { ...template, sessionId: 'ses_0', goalId: 'goal_ses_0', note: 'storm over', seq };
   await emit('goal://changed', { seq, sessionId: 'ses_0', goal });
-  return Math.round(worst);
+  return [Math.round(worst), told + 1];
 }
 
 async function heap(page) {

@@ -143,18 +143,24 @@ fn both_catalogues_have_every_code_and_the_same_keys() {
 }
 
 #[test]
-fn page_and_command_line_use_the_same_words() {
-    let page = catalogue("guest-js/locales/en.json");
-    let command_line = catalogue("cli/locales/en.json");
-    let shared = "status phase why reason occasion decision verdict auditFailure auditor notice";
-    let shared: BTreeSet<&str> = shared.split(' ').collect();
-    let group = |key: &str| key.split('.').next().unwrap_or_default().to_owned();
-    for (key, text) in page
-        .iter()
-        .filter(|(key, _)| shared.contains(group(key).as_str()))
-    {
-        assert_eq!(command_line.get(key), Some(text), "{key}");
-    }
+fn the_page_knows_the_canonical_reasons_by_the_codes_of_the_core() {
+    let source = read("guest-js/presentation.ts");
+    let listed = between(
+        &source,
+        "REASONS: Readonly<Record<string, string>> = {",
+        "}",
+    );
+    let of_page: Vec<(String, String)> = listed
+        .lines()
+        .filter_map(|line| line.trim().strip_suffix(',')?.split_once(": "))
+        .map(|(reason, code)| (unquoted(reason), unquoted(code)))
+        .collect();
+    let of_core = goal_core::reason::canonical().into_iter();
+    let of_core = of_core.map(|(reason, code)| (reason, code.to_owned()));
+    assert_eq!(of_page, of_core.collect::<Vec<_>>());
+    let english = catalogue("guest-js/locales/en.json");
+    let text = |code: &str| english.contains_key(&format!("reason.{code}"));
+    assert!(of_page.iter().all(|(_, code)| text(code)));
 }
 
 fn types() -> String {
@@ -373,6 +379,10 @@ fn words_after<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = String>
 fn between(text: &str, from: &str, to: &str) -> String {
     let (_, rest) = text.split_once(from).unwrap();
     rest.split_once(to).unwrap().0.to_owned()
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim_matches('\'').to_owned()
 }
 
 fn catalogue(path: &str) -> BTreeMap<String, String> {

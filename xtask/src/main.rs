@@ -3,13 +3,15 @@
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
 //! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
-//! test, [`mod@bench`] measures, [`bundle`] packs, [`report`] is all that is printed.
+//! test, [`package`] packs what would be published and builds it, [`bundle`] packs the app,
+//! [`mod@bench`] measures, [`report`] is all that is printed.
 
 mod args;
 mod bench;
 mod bundle;
 mod demo;
 mod mutants;
+mod package;
 mod report;
 mod setup;
 mod simulate;
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Invocation::Bench { letters } => bench::run(&workspace, &letters),
         Invocation::Bundle => bundle::run(&workspace),
         Invocation::Demo => demo::run(&workspace),
+        Invocation::Package => package::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Simulate(options) => simulate::run(&workspace, &options),
         Invocation::Test(options) => test::run(&workspace, &options),

@@ -77,6 +77,22 @@ const DESKTOP: &[Part] = &[
         ask: &["--version"],
         packages: &["dbus-daemon"],
     },
+    // One test shows a notification in earnest, clicks it and takes a picture.
+    Part {
+        program: "dunst",
+        ask: &["--version"],
+        packages: &["dunst"],
+    },
+    Part {
+        program: "xdotool",
+        ask: &["--version"],
+        packages: &["xdotool"],
+    },
+    Part {
+        program: "import",
+        ask: &["-version"],
+        packages: &["imagemagick"],
+    },
 ];
 
 /// What pictures of a page take on Linux.
@@ -415,7 +431,8 @@ fn is_debian_root(workspace: &Workspace) -> bool {
     Path::new("/etc/debian_version").exists() && ask(question).as_deref() == Some("0")
 }
 
-fn npm(workspace: &Workspace, folder: &Path) -> Command {
+/// npm in `folder`.
+pub(crate) fn npm(workspace: &Workspace, folder: &Path) -> Command {
     let mut npm = workspace.program("npm");
     npm.current_dir(folder)
         .args(["--no-audit", "--no-fund", "--no-update-notifier"]);
@@ -458,7 +475,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 /// Writes `text` to `path`, and makes the folders above it.
-fn write(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| std::fs::write(path, text))
         .map_err(|error| Failure::new(format!("could not write {}: {error}", path.display())))

@@ -207,19 +207,6 @@ fn no_goals_are_told_with_the_way_to_one() {
 }
 
 #[test]
-fn canonical_reasons_are_recognised_and_others_shown_as_they_are() {
-    for cause in PAUSES {
-        assert_eq!(reason_code(cause.reason()), Some(cause.code()));
-    }
-    for end in settlements() {
-        assert_eq!(reason_code(&end.reason()), Some(end.code()));
-    }
-    assert_eq!(reason_code(RESUMED), Some("resumed"));
-    assert_eq!(reason_code("APIError: quota exceeded"), None);
-    assert_eq!(reason_code(""), None);
-}
-
-#[test]
 fn decisions_are_told_with_their_times_and_reasons() {
     let record = |kind: &str, why: &str| StoredDecision {
         id: 1,

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use goal_core::decision::{BlockedCause, PauseCause, Prompting, Settlement, Unknown, Why};
+use goal_core::decision::{Prompting, Unknown, Why};
 use goal_core::goal::{SessionId, Status};
 use goal_core::judge::AuditFailure;
 use goal_core::notice::NoticeCode;
@@ -60,13 +60,14 @@ fn every_code_has_words() {
 
 #[test]
 fn every_key_is_used_and_every_used_key_is_there() {
-    let mut used: BTreeSet<String> = calls().into_keys().collect();
-    for (family, codes) in families() {
-        used.extend(codes.into_iter().map(|code| format!("{family}.{code}")));
-    }
-    for (language, _) in CATALOGUES {
+    let used = used();
+    for (language, [own, _]) in CATALOGUES {
         let there: BTreeSet<String> = Words::of(language).texts.into_keys().collect();
-        let unused: Vec<_> = there.difference(&used).collect();
+        // Of the shared words pages use others.
+        let unused: Vec<_> = texts(own)
+            .into_keys()
+            .filter(|key| !used.contains(key))
+            .collect();
         let missing: Vec<_> = used.difference(&there).collect();
         assert!(unused.is_empty(), "{language}: unused {unused:?}");
         assert!(missing.is_empty(), "{language}: missing {missing:?}");
@@ -75,9 +76,11 @@ fn every_key_is_used_and_every_used_key_is_there() {
 
 #[test]
 fn every_name_in_a_text_is_given_where_it_is_said() {
-    let calls = calls();
+    let (calls, used) = (calls(), used());
     for (language, _) in CATALOGUES {
-        for (key, text) in Words::of(language).texts {
+        let mut said = Words::of(language).texts;
+        said.retain(|key, _| used.contains(key));
+        for (key, text) in said {
             let given = calls.get(&key).cloned().unwrap_or_default();
             for name in names_in(&text) {
                 assert!(given.contains(&name), "{language}: {key} has {{{name}}}");
@@ -88,8 +91,9 @@ fn every_name_in_a_text_is_given_where_it_is_said() {
 
 #[test]
 fn no_key_stands_twice() {
-    for (language, text) in CATALOGUES {
-        let lines = text.lines().filter(|line| line.starts_with("  \"")).count();
+    for (language, both) in CATALOGUES {
+        let lines = both.iter().flat_map(|text| text.lines());
+        let lines = lines.filter(|line| line.starts_with("  \"")).count();
         assert_eq!(lines, Words::of(language).texts.len(), "{language}");
     }
 }
@@ -110,6 +114,15 @@ fn the_language_is_the_environments_and_english_otherwise() {
     assert_eq!(named(["", "", "en_GB.UTF-8"]), "en");
     assert_eq!(named(["C", "", "xx_XX"]), "en");
     assert_eq!(named(["", "xx@euro", "en"]), "en");
+}
+
+/// Every key that the command says.
+fn used() -> BTreeSet<String> {
+    let mut used: BTreeSet<String> = calls().into_keys().collect();
+    for (family, codes) in families() {
+        used.extend(codes.into_iter().map(|code| format!("{family}.{code}")));
+    }
+    used
 }
 
 fn whys() -> Vec<&'static str> {
@@ -154,36 +167,9 @@ fn whys() -> Vec<&'static str> {
 }
 
 fn reasons() -> Vec<&'static str> {
-    let pauses = [
-        PauseCause::Aborted,
-        PauseCause::Declined,
-        PauseCause::Archived,
-        PauseCause::FirstMessageMissing,
-        PauseCause::ContextTooSmall,
-        PauseCause::NoProgress,
-    ];
-    let text = String::new;
-    let blocked = [
-        BlockedCause::TurnFailed { reason: text() },
-        BlockedCause::Cap,
-        BlockedCause::RepeatedTruncation,
-        BlockedCause::ByAudit { note: text() },
-        BlockedCause::AuditUnavailable,
-        BlockedCause::EmptyReplies,
-        BlockedCause::NoModel,
-        BlockedCause::PromptRefused { text: text() },
-    ];
-    let ends = blocked.map(Settlement::Blocked);
-    let ends = ends
+    goal_core::reason::canonical()
         .into_iter()
-        .chain([Settlement::Complete, Settlement::BudgetLimited]);
-    let ends: Vec<_> = ends.map(|end| end.code()).collect();
-    let own = ["resumed", "markedByUser"];
-    pauses
-        .map(PauseCause::code)
-        .into_iter()
-        .chain(ends)
-        .chain(own)
+        .map(|(_, code)| code)
         .collect()
 }
 

@@ -44,6 +44,7 @@ pub mod payload;
 pub mod notice;
 pub mod objective;
 pub mod prompt;
+pub mod reason;
 pub mod slash;
 mod template;
 pub mod text;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use goal_core::limits::{BrokenRelation, Limits};
+use goal_core::limits::{BrokenRelation, Limits, TUNABLES};
 use pretty_assertions::assert_eq;
 
 const fn ms(ms: u64) -> Duration {
@@ -175,5 +175,64 @@ fn every_sentence_names_its_flags() {
                 "{relation:?} names {flag}"
             );
         }
+    }
+}
+
+#[test]
+fn every_limit_may_be_set_or_has_a_reason_why_not() {
+    // A new limit does not compile here until it is decided which of the two it is.
+    let Limits {
+        idle_quiet: _,
+        kickoff_quiet: _,
+        resume_quiet: _,
+        call_timeout: _,
+        audit_timeout: _,
+        audit_retry: _,
+        delivery_window: _,
+        interrupted_grace: _,
+        recheck_max: _,
+        stale_after: _,
+        liveness: _,
+        reconnect_min: _,
+        reconnect_max: _,
+        turns_max: _,
+        blocked_max: _,
+        audit_fail_max: _,
+        truncated_max: _,
+        continue_gap: _,
+        empty_quiet: _,
+        empty_max: _,
+        repeat_slow: _,
+        repeat_max: _,
+        repeat_gap: _,
+        compactions_max: _,
+        unconfirmed_max: _,
+        resend_max: _,
+        first_message_wait: _,
+        // Agreed with the other clients that read the same goals and files.
+        note_max: _,
+        reason_max: _,
+        objective_max: _,
+        // What a model is shown, and how it is read: no matter of patience.
+        evidence_max: _,
+        page_messages: _,
+        messages_max: _,
+        // Measured on the server.
+        disposal_window: _,
+        write_echo: _,
+    } = Limits::DEFAULT;
+    assert_eq!(TUNABLES.len(), 27);
+}
+
+#[test]
+fn every_name_reaches_a_limit_of_its_own() {
+    let mut reached: Vec<Limits> = Vec::new();
+    for tunable in &TUNABLES {
+        let mut limits = Limits::DEFAULT;
+        let numbers = vec![777; tunable.takes()];
+        assert!(tunable.set(&mut limits, &numbers), "{}", tunable.name);
+        assert_eq!(tunable.get(&limits), numbers, "{}", tunable.name);
+        assert!(!reached.contains(&limits), "{}", tunable.name);
+        reached.push(limits);
     }
 }

@@ -213,7 +213,8 @@ impl Engine {
     }
 
     /// Ends the loop: reading is dropped, a write or prompt under way comes to its end, audits are
-    /// stopped and deleted, the lease is given back. Goals stay as they are.
+    /// stopped and deleted, the lease is given back, what the tasks had to tell is told within a
+    /// bound. Goals stay as they are.
     pub async fn shutdown(&self) {
         self.shared.shutdown.cancel();
         self.shared.tasks.close();
@@ -223,6 +224,7 @@ impl Engine {
         {
             tracing::warn!("some tasks did not end in time and are left behind");
         }
+        self.shared.outbox.end().await;
     }
 
     /// Prepares a request before the session's actor hears of it: a long objective is condensed
@@ -569,7 +571,7 @@ impl Supervisor {
         for planned in tell::left_over(&self.shared.ports).await {
             let view = self.shared.view(&planned.out.session);
             if view.is_some_and(|view| planned.is_true_of(&view.goal)) {
-                self.shared.deliver(planned).await;
+                self.shared.deliver(planned);
             } else {
                 tell::withdraw(&self.shared.ports, Some(planned)).await;
             }
@@ -608,7 +610,7 @@ impl Supervisor {
             fence: self.fence,
             now: self.shared.ports.clock.wall(),
         };
-        self.beats.begin(beat);
+        self.beats.begin(move |tell| beat.run(tell));
     }
 
     async fn on_news(&mut self, news: News) {
@@ -699,10 +701,10 @@ impl Beats {
     }
 
     /// Begins one, unless the latest is not over yet.
-    fn begin(&mut self, beat: Beat) {
+    fn begin(&mut self, beat: impl FnOnce(&mpsc::Sender<News>) + Send + 'static) {
         if self.under_way.as_ref().is_none_or(blocking::Begun::is_over) {
             let tell = self.tell.clone();
-            self.under_way = Some(blocking::begin(move || beat.run(&tell)));
+            self.under_way = Some(blocking::begin(move || beat(&tell)));
         }
     }
 }
@@ -751,3 +753,6 @@ fn heartbeats() -> Interval {
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     heartbeat
 }
+
+#[cfg(test)]
+mod tests;

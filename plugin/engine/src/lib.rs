@@ -28,6 +28,7 @@ pub mod command;
 mod engine;
 mod listing;
 mod live;
+mod outbox;
 mod session;
 mod shared;
 mod stored;

@@ -299,7 +299,8 @@ pub struct NoticeOut {
 /// Where notices go.
 #[async_trait]
 pub trait Notices: Send + Sync {
-    /// Tells the user. Never blocks the loop: it has a deadline of its own.
+    /// Tells the user. One notice at a time; the loop waits for none of them, and one that takes
+    /// longer than ten seconds is given up.
     ///
     /// # Errors
     /// A sentence for the journal; the goal is not affected (R80).

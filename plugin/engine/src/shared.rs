@@ -11,9 +11,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::outbox::Outbox;
 use crate::ports::{Ports, SessionRead};
 use crate::store::DecisionRecord;
-use crate::tell::{self, Planned};
+use crate::tell::Planned;
 use crate::update::{Update, UpdateKind};
 use crate::view::{GoalView, Phase};
 
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     first: Mutex<Option<broadcast::Receiver<Update>>>,
     /// One permit for each cycle that may be under way; given in the order they are asked for.
     pub(crate) slots: Arc<Semaphore>,
+    /// Notices on their way out.
+    pub(crate) outbox: Outbox,
     /// Cancelled once: everything ends.
     pub(crate) shutdown: CancellationToken,
     /// Every task of the engine.
@@ -83,6 +86,7 @@ impl Shared {
     pub(crate) fn new(ports: Ports) -> Self {
         let (updates, first) = broadcast::channel(UPDATES_MAX);
         Self {
+            outbox: Outbox::start(ports.clone()),
             ports,
             epoch: Instant::now(),
             known: Mutex::default(),
@@ -281,10 +285,9 @@ impl Shared {
         }
     }
 
-    /// Sends a planned notice and tells whoever listens.
-    pub(crate) async fn deliver(&self, planned: Planned) {
+    /// Tells whoever listens of a planned notice, and has it sent behind those before it.
+    pub(crate) fn deliver(&self, planned: Planned) {
         let out = planned.out.clone();
-        // Whoever listens hears of it at once, however long a notification daemon takes.
         self.tell(UpdateKind::Notice {
             session: out.session,
             goal: out.goal,
@@ -292,7 +295,7 @@ impl Shared {
             objective: out.objective,
             detail: out.detail,
         });
-        tell::deliver(&self.ports, planned).await;
+        self.outbox.put(planned);
     }
 
     /// Tells of a verdict.

@@ -1,4 +1,5 @@
-//! Telling the user: written down before it is sent, marked after, so that it is told once (R80).
+//! Telling the user: written down before it is shown, marked after, so that it is told once (R80).
+//! The way from one to the other is the outbox.
 
 use goal_core::goal::{Goal, GoalId};
 use goal_core::notice::{Notice, NoticeCode, NoticeGate};
@@ -137,19 +138,26 @@ fn args(out: &NoticeOut, updated_at: Wall) -> serde_json::Value {
     })
 }
 
-/// Sends a planned notice and marks it. A failure never affects the goal.
-pub(crate) async fn deliver(ports: &Ports, planned: Planned) {
+/// Shows a notice, if notices may leave the app.
+///
+/// # Errors
+/// A sentence for the journal.
+pub(crate) async fn show(ports: &Ports, out: &NoticeOut) -> Result<(), String> {
     let settings = ports.settings.read().await.settings;
-    let sent = if settings.native_notifications_enabled {
-        ports.notices.deliver(&planned.out).await
+    if settings.native_notifications_enabled {
+        ports.notices.deliver(out).await
     } else {
         Ok(())
-    };
-    if let Err(reason) = &sent {
+    }
+}
+
+/// Marks a notice by what came of showing it. A failure never affects the goal.
+pub(crate) async fn mark(ports: &Ports, planned: Planned, shown: Result<(), String>) {
+    if let Err(reason) = &shown {
         tracing::warn!(session = %planned.out.session, reason, "a notice could not be shown");
     }
     if let Some(row) = planned.row {
-        let marked = match sent {
+        let marked = match shown {
             Ok(()) => ports.store.mark_notice_sent(row).await,
             Err(_) => ports.store.mark_notice_failed(row).await,
         };

@@ -18,6 +18,7 @@ use goal_core::timeline::Timeline;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::outbox::Outbox;
 use crate::ports::{Events, NoticeOut, Ports, ServerEvent, SessionRead};
 use crate::settings::{NotificationMode, Settings, Template};
 use crate::stored::goal_of;
@@ -99,6 +100,7 @@ pub async fn tell_turns(
 ) {
     let mut listener = Listener {
         ports,
+        outbox: Outbox::start(ports.clone()),
         screen,
         told,
         turns: BTreeMap::new(),
@@ -111,6 +113,7 @@ pub async fn tell_turns(
 
 struct Listener<'a> {
     ports: &'a Ports,
+    outbox: Outbox,
     screen: &'a dyn Screen,
     told: &'a (dyn Fn(&NoticeOut) + Send + Sync),
     turns: BTreeMap<SessionId, Turn>,
@@ -316,7 +319,7 @@ impl Listener<'_> {
         let key = scene.key(&occasion);
         if let Some(planned) = tell::plan_turn(self.ports, out, &key).await {
             (self.told)(&planned.out);
-            tell::deliver(self.ports, planned).await;
+            self.outbox.put(planned);
         }
     }
 

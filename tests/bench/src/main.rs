@@ -9,9 +9,11 @@
 //!
 //! Reading order: [`stage`] sets a server and a `serve` up and drives turns, [`usage`] reads what a
 //! process used, [`bare`] is the yardstick; [`cycles`], [`memory`], [`latency`], [`flood`],
-//! [`rest`] and [`start`] are the figures, [`figure`] is how they are told.
+//! [`rest`], [`start`], [`commands`] and [`storm`] are the figures, [`figure`] is how they are
+//! told.
 
 mod bare;
+mod commands;
 mod cycles;
 mod figure;
 mod flood;
@@ -20,6 +22,7 @@ mod memory;
 mod rest;
 mod stage;
 mod start;
+mod storm;
 mod usage;
 
 use std::process::ExitCode;
@@ -50,7 +53,7 @@ struct Bench {
     what: &'static str,
 }
 
-const BENCHES: [Bench; 7] = [
+const BENCHES: [Bench; 9] = [
     bench("a", "processor time of a cycle"),
     bench("b", "memory"),
     bench("c", "processor time of a cycle by number of goals"),
@@ -58,6 +61,8 @@ const BENCHES: [Bench; 7] = [
     bench("e", "a flood of events"),
     bench("f", "goals that rest"),
     bench("g", "start and recovery"),
+    bench("h", "commands of the plugin"),
+    bench("i", "a storm of changes in a page"),
 ];
 
 const fn bench(letter: &'static str, what: &'static str) -> Bench {
@@ -100,7 +105,7 @@ async fn figures(letters: &[String], scale: Scale) -> Result<()> {
         .iter()
         .find(|letter| !BENCHES.iter().any(|bench| bench.letter == **letter))
     {
-        return Err(format!("there is no bench `{unknown}`; there are a to g").into());
+        return Err(format!("there is no bench `{unknown}`; there are a to i").into());
     }
     let mut all: Vec<Figure> = Vec::new();
     for bench in BENCHES {
@@ -121,6 +126,8 @@ async fn measure(letter: &str, scale: Scale) -> Result<Vec<Figure>> {
         "d" => latency::to_the_prompt(scale).await,
         "e" => flood::speed(scale),
         "f" => rest::wake_ups(scale).await,
+        "h" => commands::cost(scale).await,
+        "i" => storm::frames(scale),
         _ => start::recovery(scale).await,
     }
 }

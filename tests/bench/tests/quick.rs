@@ -46,6 +46,19 @@ fn figures_of_events_and_rest_are_told() {
 }
 
 #[test]
+fn the_figures_of_commands_are_told() {
+    let table = table_of(&["h"]);
+    for told in [
+        "`get`",
+        "at most 1 ms",
+        "an empty command",
+        "`list` of 10 goals",
+    ] {
+        assert!(table.contains(told), "{told}:\n{table}");
+    }
+}
+
+#[test]
 fn a_bench_that_does_not_exist_is_named() {
     let mut bench = Command::new(env!("CARGO_BIN_EXE_bench"));
     let output = bench.arg("x").output().unwrap();

@@ -64,6 +64,25 @@ impl Bus {
     pub fn address(&self) -> &str {
         &self.address
     }
+
+    /// Whether a notification daemon is on it.
+    pub async fn has_daemon(&self) -> bool {
+        let asked = async {
+            let connection = connection::Builder::address(self.address()).build().await?;
+            let asked = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+            let answer = connection
+                .call_method(
+                    Some(asked.0),
+                    asked.1,
+                    Some(asked.0),
+                    "NameHasOwner",
+                    &(NAME,),
+                )
+                .await?;
+            answer.body().deserialize::<bool>()
+        };
+        asked.await.unwrap_or(false)
+    }
 }
 
 impl Drop for Bus {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use goal_engine::audit::Whose;
 use goal_engine::error::{Code, Error};
 use goal_engine::host::CommandConnection;
 use goal_engine::paths::DataDir;
@@ -127,8 +128,9 @@ pub(super) async fn auditor(args: &Doctor, connected: &CommandConnection) -> Che
         Ok(directory) => directory,
         Err(failure) => return Check::new("auditor", State::Warn, failure.message),
     };
-    match auditor::would_use(ports, &directory, None).await {
-        Ok(Some((_, chosen))) => {
+    let whose = Whose::Folder(directory);
+    match connected.auditor.would_use(ports, &whose).await {
+        Ok(chosen) => {
             let model = crate::json::model(&chosen.model);
             let source = words::of_code("auditor", chosen.source);
             let shown = text::one_line(&model);
@@ -136,9 +138,13 @@ pub(super) async fn auditor(args: &Doctor, connected: &CommandConnection) -> Che
             let facts = json!({ "model": model, "source": chosen.source });
             Check::new("auditor", State::Ok, text).facts(facts)
         }
-        Ok(None) => Check::new("auditor", State::Fail, say!("error.noAuditor"))
-            .advice(words::of_code("hint", "noAuditor")),
-        Err(failure) => Check::new("auditor", State::Fail, text::one_line(&failure.message)),
+        Err(error) => {
+            let check = Check::new("auditor", State::Fail, text::one_line(error.message()));
+            if error.code() == Code::NoAuditor {
+                return check.advice(words::of_code("hint", error.code().name()));
+            }
+            check
+        }
     }
 }
 

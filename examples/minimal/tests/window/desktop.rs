@@ -37,32 +37,59 @@ impl House {
     }
 }
 
-/// The app's desktop, and the page in its window.
-pub(crate) struct Desktop {
+/// The app's desktop with a notification daemon, and the page in its window.
+pub(crate) struct Desktop<Daemon = Notifyd> {
     pub(crate) page: Page,
-    pub(crate) notifyd: Notifyd,
-    running: Running,
+    pub(crate) notifyd: Daemon,
+    pub(crate) running: Running,
 }
 
 impl Desktop {
     /// Opens the app under a driver and waits for its page.
     pub(crate) async fn open(house: &House) -> Self {
-        let app = app(house, &house.attached());
-        let (running, page) = Running::driven(app, &house.model.url()).await;
-        let offers = ["actions", "body-markup"];
-        let notifyd = Notifyd::start(running.bus_address(), &offers).await;
-        let desktop = Self {
-            page,
-            notifyd: notifyd.unwrap(),
-            running,
+        let daemon = async |running: &Running| {
+            let abilities = ["actions", "body-markup"];
+            let address = running.bus().address();
+            Notifyd::start(address, &abilities).await.unwrap()
         };
-        desktop.server_says("connected").await;
-        desktop
+        Self::open_with(house, daemon).await
     }
 
     /// The app by itself, on `server`.
     pub(crate) fn without_driver(house: &House, server: &Value) -> Running {
         Running::start(app(house, server), &house.model.url())
+    }
+
+    /// Clicks on a notification until the app printed `text` behind the first `from` bytes. The app
+    /// listens for clicks from a moment after it is shown, which no hand beats but a test may.
+    pub(crate) async fn click_until(&self, note: u32, from: usize, text: &str) {
+        let what = format!("the app says {text:?}");
+        self.running
+            .until(&what, async || {
+                self.notifyd.click(note, "default").await.ok()?;
+                self.said().get(from..)?.contains(text).then_some(())
+            })
+            .await;
+    }
+}
+
+impl<Daemon> Desktop<Daemon> {
+    /// The same, with another notification daemon, which is started before the app.
+    pub(crate) async fn open_with(
+        house: &House,
+        daemon: impl AsyncFnOnce(&Running) -> Daemon,
+    ) -> Self {
+        let app = app(house, &house.attached());
+        let running = Running::driver(app, &house.model.url()).await;
+        let notifyd = daemon(&running).await;
+        let page = running.page().await;
+        let desktop = Self {
+            page,
+            notifyd,
+            running,
+        };
+        desktop.server_says("connected").await;
+        desktop
     }
 
     /// Calls a command from the page.
@@ -112,18 +139,6 @@ impl Desktop {
     /// What the app printed so far.
     pub(crate) fn said(&self) -> String {
         self.running.said()
-    }
-
-    /// Clicks on a notification until the app printed `text` behind the first `from` bytes. The app
-    /// listens for clicks from a moment after it is shown, which no hand beats but a test may.
-    pub(crate) async fn click_until(&self, note: u32, from: usize, text: &str) {
-        let what = format!("the app says {text:?}");
-        self.running
-            .until(&what, async || {
-                self.notifyd.click(note, "default").await.ok()?;
-                self.said().get(from..)?.contains(text).then_some(())
-            })
-            .await;
     }
 
     /// Waits until the app printed `text` behind the first `from` bytes.

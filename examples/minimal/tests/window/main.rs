@@ -12,6 +12,7 @@
 )]
 
 mod desktop;
+mod dunst;
 
 use std::io::Write as _;
 use std::net::TcpListener;

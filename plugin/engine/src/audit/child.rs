@@ -5,6 +5,7 @@
 //! that nobody waits for any more may still have made a session.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use goal_core::goal::SessionId;
@@ -19,7 +20,7 @@ use super::Failure;
 use crate::from_wire;
 
 /// The title of a session that an audit is a child of when nobody's session is meant.
-const TRIAL_TITLE: &str = "Auditor test";
+pub(super) const TRIAL_TITLE: &str = "Auditor test";
 
 /// Deadline of one clean-up with all its tries.
 const CLEAN_UP_MAX: Duration = Duration::from_secs(30);
@@ -53,6 +54,8 @@ pub(super) struct Order {
 pub(super) struct Cleaner {
     client: Client,
     tasks: TaskTracker,
+    /// A session could not be cleaned up.
+    left: Arc<AtomicBool>,
     /// A child may be dropped by a thread of another runtime.
     runtime: Handle,
 }
@@ -62,6 +65,7 @@ impl Cleaner {
         Self {
             client,
             tasks: TaskTracker::new(),
+            left: Arc::default(),
             runtime: Handle::current(),
         }
     }
@@ -105,12 +109,11 @@ impl Cleaner {
         }
     }
 
-    /// Waits for the work under way; whether it is done.
+    /// Waits for the work under way; whether no session is left.
     pub(super) async fn finish(&self, within: Duration) -> bool {
         self.tasks.close();
-        tokio::time::timeout(within, self.tasks.wait())
-            .await
-            .is_ok()
+        let done = tokio::time::timeout(within, self.tasks.wait()).await;
+        done.is_ok() && !self.left.load(Ordering::Relaxed)
     }
 
     async fn make(&self, order: Order) -> Result<Child, Error> {
@@ -137,10 +140,11 @@ impl Cleaner {
     }
 
     fn clean_up(&self, remains: Remains) {
-        let client = self.client.clone();
+        let (client, left) = (self.client.clone(), Arc::clone(&self.left));
         let cleaning = async move {
             let done = tokio::time::timeout(CLEAN_UP_MAX, clean(&client, &remains)).await;
             if !matches!(done, Ok(true)) {
+                left.store(true, Ordering::Relaxed);
                 tracing::warn!(?remains, "an audit session may be left until it is swept");
             }
         };

@@ -10,6 +10,7 @@ use goal_core::timeline::Timeline;
 use tokio_util::sync::CancellationToken;
 
 use super::ServerAuditor;
+use super::child::TRIAL_TITLE;
 use crate::command::call_error;
 use crate::error::{Code, Error};
 use crate::from_wire;
@@ -126,6 +127,15 @@ impl ServerAuditor {
 
 fn not_made(error: Option<opencode_client::Error>) -> Error {
     match error {
+        // It has no mark by which it could be found again.
+        Some(error) if error.maybe_sent() => {
+            let error = call_error(from_wire::call_error(&error));
+            let left = format!(
+                "{} A session named {TRIAL_TITLE:?} may be left: delete it in OpenCode.",
+                error.message()
+            );
+            Error::new(error.code(), left)
+        }
         Some(error) => call_error(from_wire::call_error(&error)),
         None => Error::new(
             Code::ShuttingDown,

@@ -187,7 +187,7 @@ impl Actor {
                 None => None,
             };
             if let Some(planned) = planned {
-                shared.deliver(planned).await;
+                shared.deliver(planned);
             }
         });
     }
@@ -393,11 +393,7 @@ impl Actor {
                 self.ended(Ended::Stopped);
                 self.wrote(goal);
                 if let Some(notice) = notice {
-                    // A slow notification daemon must not keep the actor from hearing.
-                    let shared = Arc::clone(&self.shared);
-                    self.shared
-                        .tasks
-                        .spawn(async move { shared.deliver(notice).await });
+                    self.shared.deliver(notice);
                 }
             }
             Acted::Dropped => {

@@ -417,14 +417,13 @@ impl Actor {
     /// A write of unknown outcome took effect after all, or another took its place.
     fn deliver_planned(&mut self, goal: &Goal) {
         for planned in std::mem::take(&mut self.planned) {
+            if planned.is_true_of(goal) {
+                self.shared.deliver(planned);
+                continue;
+            }
             let shared = Arc::clone(&self.shared);
-            let is_true = planned.is_true_of(goal);
             self.shared.tasks.spawn(async move {
-                if is_true {
-                    shared.deliver(planned).await;
-                } else {
-                    crate::tell::withdraw(&shared.ports, Some(planned)).await;
-                }
+                crate::tell::withdraw(&shared.ports, Some(planned)).await;
             });
         }
     }

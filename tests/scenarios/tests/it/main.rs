@@ -6,6 +6,7 @@ mod clients;
 mod field;
 mod happy;
 mod limits;
+mod notices;
 mod objectives;
 mod recovery;
 mod simulation;

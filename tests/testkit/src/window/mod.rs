@@ -80,6 +80,8 @@ impl App {
 #[derive(Debug)]
 pub struct Running {
     leader: Child,
+    /// Where the driver listens, if there is one.
+    driver: String,
     app: App,
     bus: Bus,
     scratch: Scratch,
@@ -94,22 +96,32 @@ impl Running {
         Self::begin(app, model_url, &words, &[])
     }
 
-    /// Starts a driver, which starts the app and shows its page.
+    /// Starts a driver and, by it, the app; gives its page.
     pub async fn driven(app: App, model_url: &str) -> (Self, Page) {
+        let running = Self::driver(app, model_url).await;
+        let page = running.page().await;
+        (running, page)
+    }
+
+    /// Starts the driver alone: [`Running::page`] has it start the app.
+    pub async fn driver(app: App, model_url: &str) -> Self {
         let port = free_port();
         let driver = ["WebKitWebDriver".to_owned(), format!("--port={port}")];
-        let program = app.program.to_str().unwrap().to_owned();
         let automated = ("TAURI_WEBVIEW_AUTOMATION", "true");
-        let running = Self::begin(app, model_url, &driver, &[automated]);
-        let url = format!("http://127.0.0.1:{port}");
+        let mut running = Self::begin(app, model_url, &driver, &[automated]);
+        running.driver = format!("http://127.0.0.1:{port}");
         running
             .until("the driver listens", async || {
-                webdriver::is_ready(&url).await.then_some(())
+                webdriver::is_ready(&running.driver).await.then_some(())
             })
             .await;
-        let page = Page::open(&url, &program).await;
-        let page = page.unwrap_or_else(|error| panic!("{error}\n{}", running.said()));
-        (running, page)
+        running
+    }
+
+    /// Has the driver start the app, and gives its page.
+    pub async fn page(&self) -> Page {
+        let page = Page::open(&self.driver, self.app.program.to_str().unwrap()).await;
+        page.unwrap_or_else(|error| panic!("{error}\n{}", self.said()))
     }
 
     fn begin(app: App, model_url: &str, program: &[String], more: &[(&str, &str)]) -> Self {
@@ -118,6 +130,7 @@ impl Running {
         let leader = launch(&app, &bus, &scratch, program, more);
         Self {
             leader,
+            driver: String::new(),
             app,
             bus,
             scratch,
@@ -144,10 +157,35 @@ impl Running {
             .unwrap()
     }
 
-    /// The address of the desktop's message bus.
+    /// The desktop's message bus.
     #[must_use]
-    pub fn bus_address(&self) -> &str {
-        self.bus.address()
+    pub fn bus(&self) -> &Bus {
+        &self.bus
+    }
+
+    /// A program on this desktop, with its screen and bus. It ends with it.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Command {
+        let host = ["WebKitWebDriver".to_owned(), self.app.process()];
+        let pid = host.iter().find_map(|name| self.process(name)).unwrap();
+        let mut program = Command::new(name);
+        program.env_clear().stdin(Stdio::null());
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        for variable in environment.split(|byte| *byte == 0) {
+            let variable = String::from_utf8_lossy(variable);
+            if let Some((name, value)) = variable.split_once('=') {
+                program.env(name, value);
+            }
+        }
+        program
+    }
+
+    /// What a program on this desktop prints; `None` if it failed.
+    #[must_use]
+    pub fn ask(&self, name: &str, words: &[&str]) -> Option<String> {
+        let output = self.program(name).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(said)
     }
 
     /// The home it runs in.

@@ -388,6 +388,16 @@ impl World {
         self.inner.inbox.all()
     }
 
+    /// How long it takes to show a notice from now on; a millisecond at first.
+    pub fn notices_take(&self, length: Duration) {
+        self.inner.inbox.takes(Some(length));
+    }
+
+    /// From now on no notice is ever shown, nor refused.
+    pub fn notices_hang(&self) {
+        self.inner.inbox.takes(None);
+    }
+
     /// Everything the engines told, with their numbers.
     #[must_use]
     pub fn updates(&self) -> Vec<(usize, Update)> {

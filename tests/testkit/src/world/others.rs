@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -300,16 +300,40 @@ fn judge_model() -> ModelRef {
     }
 }
 
+/// How long a notification daemon that works takes.
+const SHOWN_WITHIN: Duration = Duration::from_millis(1);
+
 /// Where notices arrive.
-#[derive(Clone, Default)]
-pub(crate) struct Inbox(Arc<Mutex<Vec<NoticeOut>>>);
+#[derive(Clone)]
+pub(crate) struct Inbox(Arc<Mutex<Arrivals>>);
+
+struct Arrivals {
+    all: Vec<NoticeOut>,
+    /// How long the next one takes; `None`: for ever.
+    takes: Option<Duration>,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        let arrivals = Arrivals {
+            all: Vec::new(),
+            takes: Some(SHOWN_WITHIN),
+        };
+        Self(Arc::new(Mutex::new(arrivals)))
+    }
+}
 
 impl Inbox {
     pub(crate) fn all(&self) -> Vec<NoticeOut> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.lock().all.clone()
+    }
+
+    pub(crate) fn takes(&self, length: Option<Duration>) {
+        self.lock().takes = length;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arrivals> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -324,16 +348,18 @@ pub(crate) struct EngineNotices {
 #[async_trait]
 impl Notices for EngineNotices {
     async fn deliver(&self, notice: &NoticeOut) -> Result<(), String> {
-        self.life.wait(Duration::from_millis(1)).await;
+        let takes = self.inbox.lock().takes;
+        match takes {
+            Some(length) => self.life.wait(length).await,
+            None => self.life.over().await,
+        }
         let told = What::Told {
             goal: notice.goal.clone(),
             code: notice.code,
         };
         let session = notice.session.as_str();
         self.server.lock().note(Some(self.engine), session, told);
-        let mut all = self.inbox.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(notice.clone());
-        drop(all);
+        self.inbox.lock().all.push(notice.clone());
         self.life.step();
         Ok(())
     }
