@@ -8,5 +8,7 @@ export default defineConfig({
     environment: 'happy-dom',
     include: ['tests/**/*.test.{ts,tsx}'],
     setupFiles: ['tests/setup.ts'],
+    // A busy machine is slow, not wrong.
+    testTimeout: 60_000,
   },
 });

@@ -16,7 +16,8 @@ const STORM: &str = "i";
 pub(crate) fn run(workspace: &Workspace, letters: &[String]) -> Result<()> {
     setup::desktop(workspace)?;
     if letters.is_empty() || letters.iter().any(|letter| letter == STORM) {
-        setup::page(workspace)?;
+        setup::browser(workspace)?;
+        setup::page(workspace, setup::Npm::GuestJs)?;
     }
     report::say("building the command and the benches in the release profile");
     // One after the other: together they would unite features that the command has not alone.

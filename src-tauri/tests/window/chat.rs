@@ -22,7 +22,7 @@ async fn a_message_is_answered_and_a_tools_output_is_there() {
     desktop.send("Run the tool").await;
     desktop.shows("The tool has spoken.").await;
     desktop.shows("Run the tool").await;
-    desktop.shows("Say it").await;
+    desktop.shows("echo from-the-tool").await;
     assert_eq!(desktop.model.work_calls().len(), 2);
     assert_eq!(desktop.written().await, "");
     desktop.picture("answered").await;

@@ -39,7 +39,7 @@ impl Desktop {
     pub(crate) async fn open_as(model: ScriptedModel, app: App) -> Self {
         let (running, page) = Running::driven(app, &model.url()).await;
         let offers = ["actions", "body-markup"];
-        let notifyd = Notifyd::start(running.bus_address(), &offers).await;
+        let notifyd = Notifyd::start(running.bus().address(), &offers).await;
         let desktop = Self {
             model,
             page,
@@ -53,7 +53,7 @@ impl Desktop {
 
     /// Waits until the page says that its server is there.
     pub(crate) async fn is_connected(&self) {
-        self.shows("Connected").await;
+        self.shows("connected").await;
     }
 
     /// Makes the project the folder of new sessions, as if it had been chosen before.
@@ -128,15 +128,6 @@ impl Desktop {
                 kept["lastSession"].as_str().map(str::to_owned)
             })
             .await
-    }
-
-    /// Waits until a control of that name is there.
-    pub(crate) async fn offers(&self, name: &str) {
-        let script = format!(
-            "{NAMED} const found = named(arguments[0]); return !!found && !found.disabled;"
-        );
-        self.until_page(&format!("{name:?} is offered"), &script, name)
-            .await;
     }
 
     /// Writes into the composer, in place of what stands there.

@@ -16,7 +16,7 @@ async fn a_server_that_is_killed_comes_back_by_itself() {
     desktop.send("One").await;
     desktop.shows("Before.").await;
     desktop.running.kill("opencode", "-KILL");
-    desktop.hides("Connected").await;
+    desktop.hides("connected").await;
     desktop.is_connected().await;
     desktop.send("Two").await;
     desktop.shows("After.").await;
