@@ -7,6 +7,9 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, v
 
 use crate::steps;
 
+/// The benches.
+const LETTERS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+
 /// Some minutes on two cores.
 const SEEDS: u64 = 20_000;
 
@@ -95,7 +98,7 @@ pub(crate) enum Invocation {
     #[command(after_help = BENCH)]
     Bench {
         /// The benches to run
-        #[arg(value_name = "LETTER", value_parser = PossibleValuesParser::new(["a", "b", "c", "d", "e", "f", "g", "h", "i"]))]
+        #[arg(value_name = "LETTER", value_parser = PossibleValuesParser::new(LETTERS))]
         letters: Vec<String>,
     },
     /// Build the packages for Debian and for RPM systems
@@ -125,7 +128,8 @@ pub(crate) enum Invocation {
 #[derive(Args, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestOptions {
     /// Run only this step and what it needs; may be given more than once
-    #[arg(long, value_name = "STEP", value_parser = PossibleValuesParser::new(steps::names()), hide_possible_values = true)]
+    #[arg(long, value_name = "STEP", hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(steps::names()))]
     pub(crate) only: Vec<String>,
     /// Run the real tests on this version of OpenCode from npm (about 160 MB), not the pinned one
     #[arg(long, value_name = "VERSION", value_parser = plain_version)]
@@ -147,7 +151,8 @@ pub(crate) struct MutantsOptions {
 #[derive(Args, Debug, PartialEq, Eq)]
 pub(crate) struct SimulateOptions {
     /// How many seeds to play
-    #[arg(long, value_name = "N", default_value_t = SEEDS, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = SEEDS)]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
     /// The first of them; with `--seeds 1` the only one
     #[arg(long, value_name = "S", default_value_t = 0)]

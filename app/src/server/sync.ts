@@ -37,6 +37,12 @@ const waiting = new Map<string, Held>();
 /** Events that are not of transcripts, while the list and the folders are read. */
 let surrounding: Held | null = null;
 
+/** Milliseconds after a failed read of the list until the next; they double up to the second number. */
+const AGAIN_AFTER = [2_000, 30_000] as const;
+
+/** The next such pause. */
+let pause: number = AGAIN_AFTER[0];
+
 /** Counts the reads of everything; an older one that ends late is dropped. */
 let reading = 0;
 
@@ -96,20 +102,31 @@ export async function readAll(): Promise<void> {
   try {
     const sessions = await readSessions();
     if (mine !== reading) return;
+    pause = AGAIN_AFTER[0];
     server.setState((state) =>
       apply({ ...state, sessions: { ...openedOf(state), ...sessions }, listing: 'ready' }, held.events),
     );
     await readFolders(mine, Object.values(sessions), held);
   } catch (thrown) {
     const failed = callError(thrown);
+    // Without a line there is nothing to say: the stream tells when it is back.
     if (mine === reading && failed.code !== 'notConnected') {
       server.setState((state) => ({ listing: state.listing === 'ready' ? 'ready' : 'failed' }));
+      readAgainLater(mine);
     }
   }
   if (mine !== reading) return;
   surrounding = null;
   await Promise.all(opened.map((id) => Promise.all([readTranscript(id), readSurroundings(id)])));
   if (held.over && mine === reading) await readAll();
+}
+
+/** A server that did not answer may be busy with its start. */
+function readAgainLater(mine: number): void {
+  setTimeout(() => {
+    if (mine === reading) void readAll();
+  }, pause);
+  pause = Math.min(pause * 2, AGAIN_AFTER[1]);
 }
 
 /** The list has neither what is archived nor what is older than its newest thousand: what is open stays. */

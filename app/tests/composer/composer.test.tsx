@@ -157,14 +157,14 @@ describe('a new session', () => {
   });
 
   it('needs a folder, which can be chosen; the text goes along', async () => {
-    fake.folder = '/work/other';
+    fake.folder = '/home/me/other';
     startDraft(null);
     draw();
     await user.type(text(), 'begin');
     expect(button('Send').hasAttribute('disabled')).toBe(true);
     await user.click(button(/Choose a project folder/));
     await user.click(await screen.findByRole('menuitem', { name: /another folder/ }));
-    await waitFor(() => { expect(navigation.getState().place).toEqual({ kind: 'draft', directory: '/work/other' }); });
+    await waitFor(() => { expect(navigation.getState().place).toEqual({ kind: 'draft', directory: '/home/me/other' }); });
     expect(text().value).toBe('begin');
     await user.click(text());
     await user.keyboard('{Enter}');
@@ -213,7 +213,7 @@ describe('a command', () => {
 
   it('is no message while the list of commands is not known', async () => {
     fake.routes['GET /command'] = () => new Status(500);
-    server.setState({ sessions: { ses_a: session('ses_a', { directory: '/work/unknown' }) } });
+    server.setState({ sessions: { ses_a: session('ses_a', { directory: '/home/me/unknown' }) } });
     draw();
     await user.type(text(), '/review main{Enter}');
     await said(/the server would not/);

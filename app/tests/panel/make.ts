@@ -8,7 +8,7 @@ export function session(id: string, more: Partial<Session> = {}): Session {
     id,
     slug: id,
     projectID: 'prj_1',
-    directory: '/work/exporter',
+    directory: '/home/me/exporter',
     title: id,
     version: '1.18.33',
     time: { created: 1, updated: 1 },

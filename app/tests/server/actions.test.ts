@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 const NONE = { agent: null, model: null, attachments: [] };
-const IN = [['directory', '/work/demo']];
+const IN = [['directory', '/home/me/demo']];
 
 interface Case {
   name: string;
@@ -127,7 +127,7 @@ const CASES: Case[] = [
   },
   {
     name: 'a session begins in its folder',
-    run: () => actions.createSession('/work/demo'),
+    run: () => actions.createSession('/home/me/demo'),
     route: 'POST /session',
     query: IN,
     body: null,

@@ -218,7 +218,7 @@ const CASES: Case[] = [
     name: 'vcs.branch.updated names a folder’s branch',
     events: [['vcs.branch.updated', { branch: 'main' }]],
     read: ({ branches }) => branches,
-    gives: { '/work/demo': 'main' },
+    gives: { '/home/me/demo': 'main' },
   },
 ];
 

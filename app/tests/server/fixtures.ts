@@ -5,7 +5,7 @@ import { clearMocks, mockIPC } from '@tauri-apps/api/mocks';
 import type { ServerAnswerHead, ServerEvent, ServerRequest } from '../../src/host/contract';
 import { EMPTY, type ServerState, type Transcript } from '../../src/server/state';
 
-export const DIRECTORY = '/work/demo';
+export const DIRECTORY = '/home/me/demo';
 
 export function session(id: string, change: Partial<Session> = {}): Session {
   return {

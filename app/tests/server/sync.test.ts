@@ -131,7 +131,7 @@ describe('the list', () => {
   it('brings what works and what waits, folder by folder', async () => {
     holds.sessions.push(session('ses_b', { directory: '/b' }));
     holds.status['/b'] = { ses_b: { type: 'busy' } };
-    holds.permissions['/work/demo'] = [PERMISSION];
+    holds.permissions['/home/me/demo'] = [PERMISSION];
     await sync.readAll();
     const { status, permissions } = server.getState();
     expect([status, Object.keys(permissions)]).toEqual([{ ses_b: { type: 'busy' } }, ['per_1']]);
@@ -139,7 +139,7 @@ describe('the list', () => {
 
   it('of a folder that cannot be read holds what was known; others are read', async () => {
     holds.sessions.push(session('ses_b', { directory: '/b' }));
-    holds.permissions['/work/demo'] = [PERMISSION];
+    holds.permissions['/home/me/demo'] = [PERMISSION];
     await sync.readAll();
     holds.status['/b'] = { ses_b: { type: 'busy' } };
     instead['GET /permission'] = ({ query }) =>

@@ -72,12 +72,12 @@ test('a server that wants a password is given one', async () => {
 });
 
 test('what was found is shown with its version, and a folder is chosen', async () => {
-  host.answers['pick_folder'] = () => '/work/exporter';
+  host.answers['pick_folder'] = () => '/home/me/exporter';
   const user = userEvent.setup();
   show(<Welcome />);
   expect(await screen.findByText('1.18.33')).toBeTruthy();
   await user.click(screen.getByRole('button', { name: 'Choose a folder' }));
-  expect(navigation.getState().place).toEqual({ kind: 'draft', directory: '/work/exporter' });
+  expect(navigation.getState().place).toEqual({ kind: 'draft', directory: '/home/me/exporter' });
 });
 
 test.each([

@@ -31,6 +31,9 @@ use crate::notifyd::Bus;
 /// Longest time for one step: OpenCode takes seconds to start on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The desktop's wish for reduced motion.
+const STILL: &str = "[Settings]\ngtk-enable-animations=false\n";
+
 /// How often is looked for what is waited for.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -127,6 +130,10 @@ impl Running {
     fn begin(app: App, model_url: &str, program: &[String], more: &[(&str, &str)]) -> Self {
         let bus = Bus::start().unwrap();
         let scratch = Scratch::with_config(model_url, &app.opencode).unwrap();
+        // What moves on the page is drawn by the processor here.
+        let settings = scratch.home().join("config/gtk-3.0");
+        std::fs::create_dir_all(&settings).unwrap();
+        std::fs::write(settings.join("settings.ini"), STILL).unwrap();
         let leader = launch(&app, &bus, &scratch, program, more);
         Self {
             leader,
