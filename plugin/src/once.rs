@@ -220,7 +220,8 @@ mod tests {
         files.attachments = vec![file];
         let (once, times) = (Once::default(), Arc::default());
         for _ in 0..2 {
-            let done = once.run(Some("r1"), "start", &plain(), counted(&times));
+            let again = plain();
+            let done = once.run(Some("r1"), "start", &again, counted(&times));
             assert_eq!(done.await, Ok(1));
         }
         for start in [agent, other, variant, files] {
