@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_names_its_address_and_its_ids() {
+    fn a_prompt_names_its_voice_and_its_ids() {
         let out = PromptOut {
             part: Some("prt_1".to_owned()),
             to: Address {

@@ -402,7 +402,7 @@ async fn install(
 
 /// Sends the objective and makes sure that it arrived; a goal whose prompt did not is paused.
 ///
-/// Nobody else sends it: the goal keeps its id alone, so what was chosen for it ends with this call.
+/// Nobody else sends it: the goal keeps only its id, so what was chosen for it ends with this call.
 /// Should the process die in between, the goal is paused as one whose first message never came, and
 /// a Resume goes on with the voice of the session.
 async fn send(
