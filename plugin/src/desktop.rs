@@ -192,8 +192,8 @@ impl<R: Runtime> Goal<R> {
     ///
     /// # Errors
     /// `invalidObjective`, `invalidBudget`, `invalidPrompt`, `unsuitableSession`, `goalExists`,
-    /// `noAuditor`, `corruptMetadata`, `notDelivered` (then the goal exists and is paused), and those of
-    /// [`Goal::pause`].
+    /// `noAuditor`, `corruptMetadata`, `notDelivered` (then the goal exists and is paused), and
+    /// those of [`Goal::pause`].
     pub async fn start(&self, start: Start) -> Result<Started> {
         let session = session(&start.session_id)?;
         let budget = start.token_budget.check()?;
