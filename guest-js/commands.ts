@@ -196,9 +196,10 @@ export function auditorCheck(request: AuditorCheck): Promise<AuditorModel> {
  * console.log(goal.goalId, auditor.model);
  * ```
  * @param request `tokenBudget`: a whole number of tokens from 1 to 2^53 - 1; `null`: no limit; left
- * out: the default budget, if that is on.
+ * out: the default budget, if that is on. `agent`, `model`, `variant`, `attachments`: for the prompt
+ * that is sent; what is left out follows the session, and continuations follow the prompt's answer.
  * @throws {GoalError} `goalExists` (ask again with `replace`), `noAuditor`, `invalidObjective`,
- * `invalidBudget`, `unsuitableSession`, `unknownSession`, `notDelivered`, `unreachable`,
+ * `invalidBudget`, `invalidPrompt`, `unsuitableSession`, `unknownSession`, `notDelivered`, `unreachable`,
  * `notConnected`.
  * @since 0.1.0
  */

@@ -119,6 +119,7 @@ export const ERROR_CODES = [
   "unsuitableSession",
   "invalidObjective",
   "invalidBudget",
+  "invalidPrompt",
   "invalidLimits",
   "noGoal",
   "goalExists",
@@ -994,6 +995,36 @@ export type OnAll = {
 requestId?: string, };
 
 /**
+ * A model, by its names.
+ */
+export type ChosenModel = { 
+/**
+ * Its provider's.
+ */
+providerId: string, 
+/**
+ * Its own.
+ */
+modelId: string, };
+
+/**
+ * A file that goes along with a prompt.
+ */
+export type Attachment = { 
+/**
+ * Its name, at most 255 characters.
+ */
+name: string, 
+/**
+ * Its media type without parameters, such as `image/png`.
+ */
+mime: string, 
+/**
+ * A `data:` address with its content, or a `file:` address that the server can read.
+ */
+url: string, };
+
+/**
  * What to start.
  */
 export type Start = { 
@@ -1017,6 +1048,24 @@ send?: boolean,
  * Take the place of a goal that is not complete. Default: no.
  */
 replace?: boolean, 
+/**
+ * The agent that the prompt addresses; left out: the one that spoke last. Continuations stay
+ * with whoever answers the prompt, and so with the model and its variant.
+ */
+agent?: string, 
+/**
+ * The model that the prompt addresses; left out: the one that spoke last.
+ */
+model?: ChosenModel, 
+/**
+ * The variant of the model; left out: that of the model that spoke last, if no other is
+ * chosen.
+ */
+variant?: string, 
+/**
+ * Files that go along with the prompt: at most 20, of 28 MB of addresses together.
+ */
+attachments?: Array<Attachment>, 
 /**
  * What makes a repetition the same request.
  */

@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use goal_core::goal::{SAFE_INTEGER_MAX, SessionId};
+use goal_core::goal::{ModelRef, SAFE_INTEGER_MAX, SessionId};
 use goal_core::objective::valid_session_id;
+use goal_engine::command::Choices;
 use goal_engine::error::Code;
+use goal_engine::ports::Address;
 
 use crate::failure::Failure;
 use crate::limits::LimitFlags;
@@ -283,6 +285,25 @@ pub(crate) struct Start {
     pub(crate) send: bool,
     #[arg(long, help = say!("help.start.replace"))]
     pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceFlags,
+}
+
+/// Whom the prompt of a start addresses.
+#[derive(Args, Debug)]
+#[command(next_help_heading = say!("help.prompt"))]
+pub(crate) struct ChoiceFlags {
+    #[arg(long, value_name = "NAME", requires = "send", help = say!("help.start.agent"))]
+    pub(crate) agent: Option<String>,
+    #[arg(
+        long,
+        value_name = "PROVIDER/MODEL",
+        requires = "send",
+        help = say!("help.start.model")
+    )]
+    pub(crate) model: Option<String>,
+    #[arg(long, value_name = "NAME", requires = "send", help = say!("help.start.variant"))]
+    pub(crate) variant: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -393,6 +414,21 @@ impl BudgetChange {
     }
 }
 
+impl ChoiceFlags {
+    /// What was chosen.
+    ///
+    /// # Errors
+    /// `invalidPrompt`.
+    pub(crate) fn chosen(&self) -> Result<Choices, Failure> {
+        let to = Address {
+            model: self.model.as_deref().map(model).transpose()?,
+            agent: self.agent.clone(),
+            variant: self.variant.clone(),
+        };
+        Ok(Choices::new(to, Vec::new())?)
+    }
+}
+
 impl Level {
     /// The level's name in a filter.
     pub(crate) fn name(self) -> &'static str {
@@ -419,6 +455,24 @@ pub(crate) fn session(text: &str) -> Result<SessionId, Failure> {
         let message = say!("error.invalidSession.value", value = shown);
         Err(Failure::of(Code::InvalidSession, message))
     }
+}
+
+/// Reads a model: its provider's name up to the first slash, then its own.
+///
+/// # Errors
+/// `invalidPrompt`.
+fn model(text: &str) -> Result<ModelRef, Failure> {
+    let names = text.split_once('/');
+    let named = names.filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
+    let (provider, model) = named.ok_or_else(|| {
+        let shown = crate::text::clip(&crate::text::one_line(text), 60);
+        let message = say!("error.invalidPrompt.model", value = shown);
+        Failure::of(Code::InvalidPrompt, message)
+    })?;
+    Ok(ModelRef {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+    })
 }
 
 /// Reads a token budget: a whole number from 1 to 2^53 - 1, in digits.

@@ -66,6 +66,7 @@ impl Exit {
             | Code::UnknownSession
             | Code::InvalidObjective
             | Code::InvalidBudget
+            | Code::InvalidPrompt
             | Code::InvalidLimits => Self::Usage,
             Code::Unauthorized => Self::Unauthorized,
             Code::Unreachable | Code::NotOpenCode => Self::Unreachable,

@@ -270,6 +270,8 @@ fn arguments() -> Vec<String> {
         one::<OfSession>(),
         one::<OnSession>(),
         one::<OnAll>(),
+        one::<ChosenModel>(),
+        one::<Attachment>(),
         one::<Start>(),
         one::<Edit>(),
         one::<Resume>(),

@@ -195,15 +195,16 @@ impl<R: Runtime> Goal<R> {
     /// ```
     ///
     /// # Errors
-    /// `invalidObjective`, `invalidBudget`, `unsuitableSession`, `goalExists`, `noAuditor`,
-    /// `corruptMetadata`, `notDelivered` (then the goal exists and is paused), and those of
-    /// [`Goal::pause`].
+    /// `invalidObjective`, `invalidBudget`, `invalidPrompt`, `unsuitableSession`, `goalExists`,
+    /// `noAuditor`, `corruptMetadata`, `notDelivered` (then the goal exists and is paused), and
+    /// those of [`Goal::pause`].
     pub async fn start(&self, start: Start) -> Result<Started> {
         let session = session(&start.session_id)?;
         let budget = start.token_budget.check()?;
+        let send = start.choices()?;
         let (host, hub) = (Arc::clone(&self.host), Arc::clone(&self.hub));
         let settings = Arc::clone(&self.settings);
-        let (objective, send, replace) = (start.objective.clone(), start.send, start.replace);
+        let (objective, replace) = (start.objective.clone(), start.replace);
         let work = async move {
             let line = host.line()?;
             let token_budget = match budget {

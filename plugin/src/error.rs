@@ -105,6 +105,13 @@ impl Error {
         )
     }
 
+    pub(crate) fn no_prompt(field: &str) -> Self {
+        Self::new(
+            Code::Engine(EngineCode::InvalidPrompt),
+            format!("`{field}` is for a prompt, and `send` is false: leave one of them out."),
+        )
+    }
+
     pub(crate) fn invalid_session(id: &str) -> Self {
         let shown: String = id.chars().take(80).collect();
         Self::new(

@@ -4,7 +4,8 @@
 
 use goal_core::goal::{Goal as CoreGoal, ModelRef, SessionId};
 use goal_core::time::Wall;
-use goal_engine::command::{self, AuditorCopy};
+use goal_engine::command::{self, AuditorCopy, Choices};
+use goal_engine::ports::{self, Address};
 use goal_engine::settings::{self, Source};
 use goal_engine::store::{NoticeState, StoredDecision, StoredNotice};
 use goal_engine::view::GoalView as EngineView;
@@ -930,10 +931,52 @@ pub struct Start {
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub replace: bool,
+    /// The agent that the prompt addresses; left out: the one that spoke last. Continuations stay
+    /// with whoever answers the prompt, and so with the model and its variant.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub agent: Option<String>,
+    /// The model that the prompt addresses; left out: the one that spoke last.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub model: Option<ChosenModel>,
+    /// The variant of the model; left out: that of the model that spoke last, if no other is
+    /// chosen.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub variant: Option<String>,
+    /// Files that go along with the prompt: at most 20, of 28 MB of addresses together.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<Attachment>>"))]
+    pub attachments: Vec<Attachment>,
     /// What makes a repetition the same request.
     #[serde(default)]
     #[cfg_attr(test, ts(optional))]
     pub request_id: Option<String>,
+}
+
+/// A model, by its names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChosenModel {
+    /// Its provider's.
+    pub provider_id: String,
+    /// Its own.
+    pub model_id: String,
+}
+
+/// A file that goes along with a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Attachment {
+    /// Its name, at most 255 characters.
+    pub name: String,
+    /// Its media type without parameters, such as `image/png`.
+    pub mime: String,
+    /// A `data:` address with its content, or a `file:` address that the server can read.
+    pub url: String,
 }
 
 impl Start {
@@ -946,8 +989,47 @@ impl Start {
             token_budget: Budget::unsaid(),
             send: true,
             replace: false,
+            agent: None,
+            model: None,
+            variant: None,
+            attachments: Vec::new(),
             request_id: None,
         }
+    }
+
+    /// What was chosen for the prompt; `None`: none is sent.
+    ///
+    /// # Errors
+    /// `invalidPrompt` for a choice that breaks a rule, or that is made for no prompt.
+    pub(crate) fn choices(&self) -> Result<Option<Choices>> {
+        let given = [
+            ("agent", self.agent.is_some()),
+            ("model", self.model.is_some()),
+            ("variant", self.variant.is_some()),
+            ("attachments", !self.attachments.is_empty()),
+        ];
+        if !self.send {
+            let needless = given.iter().find(|(_, given)| *given);
+            return needless.map_or(Ok(None), |(field, _)| Err(Error::no_prompt(field)));
+        }
+        let to = Address {
+            model: self.model.as_ref().map(|model| ModelRef {
+                provider: model.provider_id.clone(),
+                model: model.model_id.clone(),
+            }),
+            agent: self.agent.clone(),
+            variant: self.variant.clone(),
+        };
+        let attachments = self
+            .attachments
+            .iter()
+            .cloned()
+            .map(|file| ports::Attachment {
+                name: file.name,
+                mime: file.mime,
+                url: file.url,
+            });
+        Ok(Some(Choices::new(to, attachments.collect())?))
     }
 }
 

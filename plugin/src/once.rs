@@ -200,6 +200,37 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn another_choice_for_the_prompt_is_another_request() {
+        use crate::models::{Attachment, ChosenModel, Start};
+
+        let plain = || Start::new("ses_1", "The tests pass.");
+        let model = ChosenModel {
+            provider_id: "p".to_owned(),
+            model_id: "m".to_owned(),
+        };
+        let file = Attachment {
+            name: "a".to_owned(),
+            mime: "a/b".to_owned(),
+            url: "data:,a".to_owned(),
+        };
+        let (mut agent, mut other, mut variant, mut files) = (plain(), plain(), plain(), plain());
+        agent.agent = Some("plan".to_owned());
+        other.model = Some(model);
+        variant.variant = Some("high".to_owned());
+        files.attachments = vec![file];
+        let (once, times) = (Once::default(), Arc::default());
+        for _ in 0..2 {
+            let again = plain();
+            let done = once.run(Some("r1"), "start", &again, counted(&times));
+            assert_eq!(done.await, Ok(1));
+        }
+        for start in [agent, other, variant, files] {
+            let refused = once.run(Some("r1"), "start", &start, counted(&times));
+            assert_eq!(refused.await.unwrap_err().code(), Code::InvalidArguments);
+        }
+    }
+
+    #[tokio::test]
     async fn a_failed_request_is_tried_anew_and_a_panic_is_a_failure() {
         let (once, times) = (Once::default(), Arc::default());
         let panics = async {

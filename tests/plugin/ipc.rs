@@ -21,6 +21,16 @@ fn arguments_are_checked_before_anything_happens() {
         ("notices", json!({ "limit": -1 })),
         ("start", json!({ "sessionId": session })),
         ("start", json!({ "sessionId": session, "objective": 1 })),
+        ("start", started_with(json!({ "model": "p/m" }))),
+        (
+            "start",
+            started_with(json!({ "model": { "providerId": "p" } })),
+        ),
+        (
+            "start",
+            started_with(json!({ "attachments": [{ "name": "a" }] })),
+        ),
+        ("start", started_with(json!({ "agents": "plan" }))),
         (
             "pause",
             json!({ "sessionId": session, "requestId": "with space" }),
@@ -44,6 +54,51 @@ fn arguments_are_checked_before_anything_happens() {
     ] {
         let code = house.refusal(command, arguments.clone());
         assert_eq!(code, "invalidArguments", "{command} {arguments}");
+    }
+}
+
+/// A start with `more`.
+fn started_with(more: Value) -> Value {
+    let mut start = json!({ "sessionId": "ses_0123456789", "objective": "The tests pass." });
+    let (Some(all), Value::Object(more)) = (start.as_object_mut(), more) else {
+        panic!("arguments are objects");
+    };
+    all.extend(more);
+    start
+}
+
+#[test]
+fn what_is_chosen_for_a_prompt_is_checked_by_field() {
+    let house = House::open();
+    let file = |url: &str| json!([{ "name": "a.png", "mime": "image/png", "url": url }]);
+    for (choice, said) in [
+        (json!({ "agent": "two\nlines" }), "`agent` takes"),
+        (
+            json!({ "model": { "providerId": "p", "modelId": "" } }),
+            "`model.modelId` takes",
+        ),
+        (json!({ "variant": "x".repeat(201) }), "`variant` takes"),
+        (
+            json!({ "attachments": file("https://example.org/a.png") }),
+            "`attachments[0].url` takes",
+        ),
+        (json!({ "send": false, "agent": "plan" }), "`agent` is for"),
+        (
+            json!({ "send": false, "attachments": file("data:,a") }),
+            "`attachments` is for",
+        ),
+    ] {
+        let refusal = house.call("start", started_with(choice)).unwrap_err();
+        assert_eq!(refusal["code"], "invalidPrompt");
+        let message = refusal["message"].as_str().unwrap();
+        assert!(message.starts_with(said), "{message}");
+    }
+    for fine in [
+        json!({ "agent": "plan", "variant": null, "attachments": file("data:,a") }),
+        json!({ "send": false, "attachments": [], "model": null }),
+    ] {
+        let refused = house.refusal("start", started_with(fine));
+        assert_eq!(refused, "notConnected");
     }
 }
 

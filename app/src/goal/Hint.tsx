@@ -6,7 +6,6 @@ import { errorText, GoalError, goalStore, OBJECTIVE_MAX } from 'tauri-plugin-goa
 import { GoalGlyph, useKit } from 'tauri-plugin-goal-api/react';
 
 import { useCommands } from '../composer/commands';
-import { isMention } from '../composer/mentions';
 import { parseSlash } from '../composer/slash';
 import { changeDraft, useDraft } from '../drafts';
 import { openSettings } from '../navigation';
@@ -48,7 +47,7 @@ function Armed({ sessionId, draft, directory }: PlaceProps): ReactNode {
 /** What is wrong with what was typed so far. */
 function Text({ draft, directory }: Pick<PlaceProps, 'draft' | 'directory'>): ReactNode {
   const { t, i18n } = useTranslation('goal');
-  const { text, attachments } = useDraft(draft);
+  const { text } = useDraft(draft);
   const commands = useCommands(directory);
   const slash = parseSlash(text);
   const command = commands.find(({ name }) => name === slash?.name);
@@ -56,7 +55,6 @@ function Text({ draft, directory }: Pick<PlaceProps, 'draft' | 'directory'>): Re
   return (
     <div role="status">
       {command !== undefined && <Warning text={t('armed.command', { name: command.name })} />}
-      {!attachments.every(isMention) && <Warning text={t('armed.files')} />}
       {text.length > OBJECTIVE_MAX && (
         <p className="mt-1">{t('armed.long', { limit })}</p>
       )}

@@ -6,11 +6,11 @@ import {
   goalStore,
   start,
   type ErrorCode,
+  type Start,
   type Started,
 } from 'tauri-plugin-goal-api';
 
 import { commandsOf } from '../composer/commands';
-import { isMention } from '../composer/mentions';
 import { parseSlash } from '../composer/slash';
 import type { Attachment, ModelChoice } from '../host/contract';
 import { createSession, remove } from '../server/actions';
@@ -43,6 +43,7 @@ export async function armedSend(message: ArmedMessage): Promise<{ sessionId: str
       sessionId,
       objective: message.text,
       tokenBudget: message.budget,
+      ...choices(message),
     });
     goalStore().accept(started.goal);
     tell(started);
@@ -57,6 +58,20 @@ export async function armedSend(message: ArmedMessage): Promise<{ sessionId: str
   }
 }
 
+/** What the first message is sent with, as it was chosen; without a choice, what the session had. */
+function choices({ agent, model, attachments }: ArmedMessage): Partial<Start> {
+  return {
+    ...(agent === null ? {} : { agent }),
+    ...(model === null
+      ? {}
+      : { model: { providerId: model.providerId, modelId: model.modelId } }),
+    ...(model?.variant == null ? {} : { variant: model.variant }),
+    ...(attachments.length === 0
+      ? {}
+      : { attachments: attachments.map(({ name, mime, url }) => ({ name, mime, url })) }),
+  };
+}
+
 /** After these the session may hold a goal, or a message that still arrives. */
 const MAY_BE_STARTED: ReadonlySet<string> = new Set<ErrorCode>(['internal', 'notDelivered']);
 
@@ -66,9 +81,7 @@ async function makeSession(directory: string | null): Promise<string> {
 }
 
 /** What a goal cannot take along is refused before anything is made. */
-async function check({ text: typed, attachments, sessionId, directory }: ArmedMessage): Promise<void> {
-  // The agent reads a file that the text names by itself.
-  if (!attachments.every(isMention)) throw new Told(text('armed.files'));
+async function check({ text: typed, sessionId, directory }: ArmedMessage): Promise<void> {
   const slash = parseSlash(typed);
   const folder = sessionId === null ? directory : server.getState().sessions[sessionId]?.directory;
   if (slash === null || folder == null) return;
@@ -84,6 +97,6 @@ function tell({ notDistilled }: Started): void {
 }
 
 const text = (
-  key: 'armed.command' | 'armed.files' | 'send.noFolder' | 'send.notDistilled',
+  key: 'armed.command' | 'send.noFolder' | 'send.notDistilled',
   values: { name?: string } = {},
 ): string => i18next.getFixedT(null, 'goal')(key, { name: '', ...values });

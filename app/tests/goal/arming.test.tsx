@@ -138,8 +138,6 @@ test('the hint tells of what a goal cannot take along, and of the distilled copy
   await waitFor(() => { expect(screen.queryByText(/cannot become a goal/)).toBeNull(); });
   changeDraft('ses_a', { text: 'x'.repeat(5_001) });
   expect(await screen.findByText(/Over 5,000 characters/)).toBeTruthy();
-  changeDraft('ses_a', { attachments: [{ name: 'a.png', mime: 'image/png', url: 'data:,' }] });
-  expect(await screen.findByText(/takes no pictures and attached files along/)).toBeTruthy();
 });
 
 test('an unarmed draft has no hint, and asks for no auditor', async () => {

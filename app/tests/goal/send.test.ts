@@ -84,11 +84,21 @@ test('a session that was there before is never deleted', async () => {
 });
 
 test('what a goal cannot take along is refused before anything is made', async () => {
-  const file = { name: 'a.png', mime: 'image/png', url: 'data:,' };
-  await expect(armedSend(message({ sessionId: null, attachments: [file] }))).rejects.toThrow('attached files');
   await expect(armedSend(message({ sessionId: null, text: '/review all' }))).rejects.toThrow('/review');
   await expect(armedSend(message({ sessionId: null, directory: null }))).rejects.toThrow('folder');
   expect([changes(), backend.asked('start')]).toEqual([[], []]);
+});
+
+test('the first message goes with the agent, the model and the files that were chosen', async () => {
+  const file = { name: 'a.png', mime: 'image/png', url: 'data:,' };
+  const model = { providerId: 'fake', modelId: 'big', variant: 'high' };
+  await armedSend(message({ agent: 'plan', model, attachments: [file] }));
+  expect(backend.asked('start')[0]).toMatchObject({
+    agent: 'plan',
+    model: { providerId: 'fake', modelId: 'big' },
+    variant: 'high',
+    attachments: [file],
+  });
 });
 
 test('a text with a slash that is no command is an objective, and may name files', async () => {

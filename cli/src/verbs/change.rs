@@ -22,11 +22,12 @@ pub(crate) async fn start(
     connection: &Connection,
     output: &mut Output,
 ) -> Result<Exit, Stop> {
+    let chosen = args.choices.chosen()?;
     let request = StartRequest {
         session: args::session(&args.session)?,
         token_budget: args.token_budget.as_deref().map(args::budget).transpose()?,
         objective: objective::read(&args.objective)?,
-        send: args.send,
+        send: args.send.then_some(chosen),
         replace: args.replace,
     };
     let limits = Limits::DEFAULT;

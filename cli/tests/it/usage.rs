@@ -23,6 +23,9 @@ async fn a_line_that_cannot_be_understood() {
         "start ses_1234 --objective a --objective-file b",
         "start ses_1234 --objective a -",
         "start ses_1234 stdin",
+        "start ses_1234 --objective a --agent plan",
+        "start ses_1234 --objective a --model p/m",
+        "start ses_1234 --objective a --variant high",
         "watch ses_1234 --timeout soon",
         "watch ses_1234 --timeout -1",
         "resume ses_1234 --token-budget 5 --no-token-budget",
@@ -89,6 +92,26 @@ async fn budgets_that_are_none() {
                 "{line}"
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn choices_that_no_prompt_can_be_sent_with() {
+    let long = "x".repeat(201);
+    for choice in [
+        "--model big",
+        "--model /big",
+        "--model fake/",
+        &format!("--model fake/{long}"),
+        &format!("--agent {long}"),
+        &format!("--variant {long}"),
+    ] {
+        let line = format!("start ses_1234 --objective a --send {choice}");
+        assert_eq!(
+            refusal(&line).await,
+            (2, "invalidPrompt".to_owned()),
+            "{line}"
+        );
     }
 }
 

@@ -16,7 +16,7 @@ use goal_core::timeline::Timeline;
 
 use crate::command;
 use crate::live::Live;
-use crate::ports::{CallError, CallErrorKind, Ports, PromptOut, SessionRead};
+use crate::ports::{Address, CallError, CallErrorKind, Ports, PromptOut, SessionRead};
 use crate::stored::{
     Draft, Overwritten, WriteError, Written, carries, goal_of, is_certain, overwritten,
     siblings_run_over,
@@ -315,8 +315,9 @@ async fn go_on(ports: &Ports, live: &Live, step: &Step, prompting: Prompting) ->
     let out = PromptOut {
         message: ids.message,
         part: Some(ids.part),
-        voice: step.snapshot.voice.clone(),
+        to: Address::from(step.snapshot.voice.clone()),
         text: text_of(ports, step, &goal, &objective, occasion),
+        attachments: Vec::new(),
         reminder: None,
     };
     send(ports, live, step, goal, &out).await

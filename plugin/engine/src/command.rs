@@ -1,6 +1,7 @@
 //! What a user asks of a goal: plain functions over the ports, called by a running engine's actors
 //! and by the command line alike. Each is safe to repeat, and a refused one changes nothing.
 
+mod choices;
 mod edit;
 mod end;
 mod fit;
@@ -20,6 +21,7 @@ use crate::stored::{Draft, WriteError, goal_of};
 use crate::think;
 use crate::view::GoalView;
 
+pub use self::choices::Choices;
 pub use self::edit::{EditRequest, Edited, edit};
 pub(crate) use self::edit::{ReadyEdit, edit_prepared, prepare_edit};
 pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};

@@ -20,6 +20,8 @@ pub enum Code {
     InvalidObjective,
     /// The token budget is not a whole number from 1 to 2^53 - 1.
     InvalidBudget,
+    /// What was chosen for the first prompt breaks a rule.
+    InvalidPrompt,
     /// A limit is out of range, or two limits contradict each other.
     InvalidLimits,
     /// The session has no goal.
@@ -56,12 +58,13 @@ pub enum Code {
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::InvalidSession,
         Self::UnknownSession,
         Self::UnsuitableSession,
         Self::InvalidObjective,
         Self::InvalidBudget,
+        Self::InvalidPrompt,
         Self::InvalidLimits,
         Self::NoGoal,
         Self::GoalExists,
@@ -89,6 +92,7 @@ impl Code {
             Self::UnsuitableSession => "unsuitableSession",
             Self::InvalidObjective => "invalidObjective",
             Self::InvalidBudget => "invalidBudget",
+            Self::InvalidPrompt => "invalidPrompt",
             Self::InvalidLimits => "invalidLimits",
             Self::NoGoal => "noGoal",
             Self::GoalExists => "goalExists",

@@ -105,12 +105,74 @@ pub struct PromptOut {
     pub message: MessageId,
     /// Id of its first part; with both given, a repetition is an update (X6).
     pub part: Option<String>,
-    /// Whom it addresses; `None` leaves agent and model to the server.
-    pub voice: Option<Voice>,
+    /// Whom it addresses.
+    pub to: Address,
     /// The visible text.
     pub text: String,
-    /// A synthetic part after it: the goal reminder of an armed prompt (O14).
+    /// The files that go along, after the text.
+    pub attachments: Vec<Attachment>,
+    /// A synthetic part at the end: the goal reminder of an armed prompt (O14).
     pub reminder: Option<String>,
+}
+
+/// Whom a prompt addresses; what is left out is the server's to choose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Address {
+    /// The model.
+    pub model: Option<ModelRef>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The variant of the model.
+    pub variant: Option<String>,
+}
+
+impl Address {
+    /// This one, with what it leaves out as `voice` has it. A variant belongs to its model: a model
+    /// without one is asked as it is.
+    #[must_use]
+    pub fn before(self, voice: Option<Voice>) -> Self {
+        let said = Self::from(voice);
+        let agent = self.agent.or(said.agent);
+        match self.model {
+            Some(_) => Self { agent, ..self },
+            None => Self {
+                model: said.model,
+                agent,
+                variant: self.variant.or(said.variant),
+            },
+        }
+    }
+
+    /// Who will have spoken in the session, if the model is known.
+    #[must_use]
+    pub fn voice(&self) -> Option<Voice> {
+        Some(Voice {
+            model: self.model.clone()?,
+            agent: self.agent.clone(),
+            variant: self.variant.clone(),
+        })
+    }
+}
+
+impl From<Option<Voice>> for Address {
+    fn from(voice: Option<Voice>) -> Self {
+        voice.map_or_else(Self::default, |voice| Self {
+            model: Some(voice.model),
+            agent: voice.agent,
+            variant: voice.variant,
+        })
+    }
+}
+
+/// A file that goes along with a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub mime: String,
+    /// Where it is: a `data:` address with its content, or a `file:` address on the server.
+    pub url: String,
 }
 
 /// A failed call, told apart by what follows from it.

@@ -8,28 +8,44 @@ use serde_json::value::RawValue;
 use crate::from_wire::{AUDIT_KEY, OPENCHAMBER_KEY};
 use crate::ports::{AuditMark, CallError, CallErrorKind, PromptOut};
 
-/// A prompt (R76, X6): the visible text, then the reminder.
+/// What the reminder's id has behind that of the text; it sorts behind every file's.
+const REMINDER_SUFFIX: &str = "r";
+
+/// A prompt (R76, X6): the visible text, then the files, then the reminder.
 pub(crate) fn prompt(prompt: &PromptOut) -> wire::Prompt {
-    let visible = wire::PromptPart {
+    let id = |suffix: &str| Some(format!("{}{suffix}", prompt.part.as_ref()?));
+    let visible = wire::PromptPart::Text(wire::PromptText {
         id: prompt.part.clone(),
         text: prompt.text.clone(),
-        ..wire::PromptPart::default()
-    };
-    let reminder = prompt.reminder.as_ref().map(|text| wire::PromptPart {
-        id: prompt.part.as_deref().map(part_after),
-        text: text.clone(),
-        synthetic: true,
-        ..wire::PromptPart::default()
+        ..wire::PromptText::default()
     });
-    let voice = prompt.voice.as_ref();
+    let files = prompt.attachments.iter().enumerate().map(|(at, file)| {
+        wire::PromptPart::File(wire::PromptFile {
+            id: id(&file_suffix(at)),
+            mime: file.mime.clone(),
+            filename: file.name.clone(),
+            url: file.url.clone(),
+        })
+    });
+    let reminder = prompt.reminder.as_ref().map(|text| {
+        wire::PromptPart::Text(wire::PromptText {
+            id: id(REMINDER_SUFFIX),
+            text: text.clone(),
+            synthetic: true,
+            ..wire::PromptText::default()
+        })
+    });
     wire::Prompt {
         message_id: Some(prompt.message.as_str().to_owned()),
-        model: voice.map(|voice| model(&voice.model)),
-        agent: voice.and_then(|voice| voice.agent.clone()),
-        variant: voice.and_then(|voice| voice.variant.clone()),
+        model: prompt.to.model.as_ref().map(model),
+        agent: prompt.to.agent.clone(),
+        variant: prompt.to.variant.clone(),
         system: None,
         no_reply: false,
-        parts: [Some(visible), reminder].into_iter().flatten().collect(),
+        parts: std::iter::once(visible)
+            .chain(files)
+            .chain(reminder)
+            .collect(),
     }
 }
 
@@ -64,14 +80,14 @@ pub(crate) fn audit_metadata(mark: &AuditMark, attempt: &str) -> Result<Box<RawV
     self::metadata(&metadata.to_string())
 }
 
-/// An id that sorts right behind `part`: OpenCode orders the parts of a message by their ids.
-fn part_after(part: &str) -> String {
-    format!("{part}r")
+/// What the id of the file at `at` has behind that of the text: OpenCode orders the parts of a
+/// message by their ids.
+fn file_suffix(at: usize) -> String {
+    format!("f{at:02}")
 }
 
 #[cfg(test)]
 mod tests {
-    use goal_core::evidence::Voice;
     use goal_core::goal::{GoalId, MessageId};
     use goal_core::time::Wall;
     use pretty_assertions::assert_eq;
@@ -79,6 +95,7 @@ mod tests {
 
     use super::*;
     use crate::from_wire::audit_mark;
+    use crate::ports::{Address, Attachment};
 
     fn sent(out: &PromptOut) -> Value {
         serde_json::to_value(prompt(out)).unwrap()
@@ -88,14 +105,15 @@ mod tests {
         PromptOut {
             message: MessageId::new("msg_1"),
             part: None,
-            voice: None,
+            to: Address::default(),
             text: "go on".to_owned(),
+            attachments: Vec::new(),
             reminder: None,
         }
     }
 
     #[test]
-    fn a_prompt_without_a_voice_leaves_the_choice_to_the_server() {
+    fn a_prompt_without_an_address_leaves_the_choice_to_the_server() {
         let expected = json!({"messageID": "msg_1", "parts": [{"type": "text", "text": "go on"}]});
         assert_eq!(sent(&plain()), expected);
     }
@@ -104,14 +122,14 @@ mod tests {
     fn a_prompt_names_its_voice_and_its_ids() {
         let out = PromptOut {
             part: Some("prt_1".to_owned()),
-            voice: Some(Voice {
-                model: ModelRef {
+            to: Address {
+                model: Some(ModelRef {
                     provider: "p".to_owned(),
                     model: "m/x".to_owned(),
-                },
+                }),
                 agent: Some("plan".to_owned()),
                 variant: Some("high".to_owned()),
-            }),
+            },
             reminder: Some("remember".to_owned()),
             ..plain()
         };
@@ -126,6 +144,71 @@ mod tests {
             ],
         });
         assert_eq!(sent(&out), expected);
+    }
+
+    #[test]
+    fn files_stand_between_text_and_reminder_also_by_their_ids() {
+        let file = |n: usize| Attachment {
+            name: format!("{n}.png"),
+            mime: "image/png".to_owned(),
+            url: "data:image/png;base64,AA==".to_owned(),
+        };
+        let out = PromptOut {
+            part: Some("prt_1".to_owned()),
+            attachments: (0..20).map(file).collect(),
+            reminder: Some("remember".to_owned()),
+            ..plain()
+        };
+        let sent = sent(&out);
+        let parts = sent["parts"].as_array().unwrap();
+        let expected = json!({
+            "type": "file", "id": "prt_1f00", "mime": "image/png", "filename": "0.png",
+            "url": "data:image/png;base64,AA==",
+        });
+        assert_eq!(parts[1], expected);
+        assert_eq!(parts[20]["filename"], "19.png");
+        let ids: Vec<&str> = parts
+            .iter()
+            .filter_map(|part| part["id"].as_str())
+            .collect();
+        assert_eq!(ids.len(), 22);
+        assert!(ids.is_sorted(), "{ids:?}");
+        let without_ids = PromptOut { part: None, ..out };
+        assert_eq!(self::sent(&without_ids)["parts"][1]["id"], Value::Null);
+    }
+
+    #[test]
+    fn what_is_chosen_goes_before_the_voice_and_a_variant_stays_with_its_model() {
+        let model = |name: &str| ModelRef {
+            provider: "p".to_owned(),
+            model: name.to_owned(),
+        };
+        let address = |name: Option<&str>, agent: Option<&str>, variant: Option<&str>| Address {
+            model: name.map(model),
+            agent: agent.map(str::to_owned),
+            variant: variant.map(str::to_owned),
+        };
+        let said = address(Some("old"), Some("build"), Some("high"));
+        let old = Some("old");
+        for (chosen, expected) in [
+            (address(None, None, None), said.clone()),
+            (
+                address(None, Some("plan"), None),
+                address(old, Some("plan"), Some("high")),
+            ),
+            (
+                address(None, None, Some("low")),
+                address(old, Some("build"), Some("low")),
+            ),
+            (
+                address(Some("new"), None, None),
+                address(Some("new"), Some("build"), None),
+            ),
+        ] {
+            assert_eq!(chosen.clone().before(said.voice()), expected);
+            assert_eq!(chosen.clone().before(None), chosen);
+        }
+        assert_eq!(address(None, Some("plan"), None).voice(), None);
     }
 
     #[test]

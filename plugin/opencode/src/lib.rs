@@ -59,7 +59,7 @@ pub use sse::{Decoder, FRAME_BYTES_MAX, Frame, peek_type};
 pub use target::{DEFAULT_USERNAME, Secret, Target};
 pub use wire::{
     Agent, Command, CommandCall, Health, Message, MessageError, MessageInfo, Model, ModelRef,
-    NewSession, Page, Part, PermissionRequest, PermissionRule, Prompt, PromptPart, Provider,
-    Providers, QuestionRequest, Revert, Role, Session, SessionTime, Status, TextPart, Tokens,
-    ToolMetadata, ToolPart, ToolStatus,
+    NewSession, Page, Part, PermissionRequest, PermissionRule, Prompt, PromptFile, PromptPart,
+    PromptText, Provider, Providers, QuestionRequest, Revert, Role, Session, SessionTime, Status,
+    TextPart, Tokens, ToolMetadata, ToolPart, ToolStatus,
 };

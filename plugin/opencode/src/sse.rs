@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 use crate::fields::Lossy;
 
@@ -89,12 +89,13 @@ impl Decoder {
                 bytes = &bytes[1..];
                 continue;
             }
-            self.look_at_head(bytes);
-            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
-                self.extend_line(bytes);
+            let end = memchr2(b'\n', b'\r', bytes);
+            let line = &bytes[..end.unwrap_or(bytes.len())];
+            self.look_at_head(line);
+            self.extend_line(line);
+            let Some(end) = end else {
                 break;
             };
-            self.extend_line(&bytes[..end]);
             self.after_return = bytes[end] == b'\r';
             frames.extend(self.end_line());
             bytes = &bytes[end + 1..];
@@ -103,26 +104,16 @@ impl Decoder {
     }
 
     /// At the begin of a frame: decides by its type whether it is passed over.
-    fn look_at_head(&mut self, bytes: &[u8]) {
-        let at_begin = !self.line_started && !self.has_data && !self.passing;
-        if !at_begin || self.oversize.is_some() {
+    fn look_at_head(&mut self, line: &[u8]) {
+        if line.len() < HEAD_BYTES_MIN || self.line_started || self.has_data || self.passing {
             return;
         }
-        let head = &bytes[..bytes.len().min(HEAD_BYTES_MAX)];
-        let head = match memchr2(b'\n', b'\r', head) {
-            Some(end) => &head[..end],
-            None => head,
-        };
-        if head.len() < HEAD_BYTES_MIN {
+        if self.oversize.is_some() {
             return;
         }
+        let head = &line[..line.len().min(HEAD_BYTES_MAX)];
         let Some(text) = head.strip_prefix(b"data:") else {
             return;
-        };
-        // It may end inside a character.
-        let text = match std::str::from_utf8(text) {
-            Ok(text) => text,
-            Err(error) => std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default(),
         };
         self.passing = peek(text)
             .in_payload
@@ -191,7 +182,7 @@ impl Decoder {
 /// `"type"` deeper inside or within a string never counts. `None` if there is none, and for text
 /// that breaks off before it. Text that is no JSON gives some answer and no panic.
 pub fn peek_type(frame: &str) -> Option<Cow<'_, str>> {
-    let types = peek(frame);
+    let types = peek(frame.as_bytes());
     types.in_payload.or(types.outside)
 }
 
@@ -204,7 +195,8 @@ struct Types<'a> {
     outside: Option<Cow<'a, str>>,
 }
 
-fn peek(frame: &str) -> Types<'_> {
+/// Of bytes, which may end inside a character.
+fn peek(frame: &[u8]) -> Types<'_> {
     let mut scan = Scan { text: frame, at: 0 };
     let mut types = Types::default();
     if scan.enter(b'{').is_none() {
@@ -227,19 +219,19 @@ fn peek(frame: &str) -> Types<'_> {
 
 /// A place in a JSON text. Follows structure, does not validate.
 struct Scan<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scan<'a> {
     /// The first non-blank byte from here on.
     fn here(&mut self) -> Option<u8> {
-        let rest = self.text.as_bytes().get(self.at..)?;
+        let rest = self.text.get(self.at..)?;
         self.at += rest
             .iter()
             .take_while(|byte| byte.is_ascii_whitespace())
             .count();
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     /// Steps over `byte`, if it comes next.
@@ -280,30 +272,31 @@ impl<'a> Scan<'a> {
         self.skip_string()?;
         let quoted = &self.text[start..self.at];
         let plain = quoted.get(1..quoted.len() - 1)?;
-        if !plain.contains('\\') {
-            return Some(Cow::Borrowed(plain));
+        if memchr(b'\\', plain).is_none() {
+            return Some(String::from_utf8_lossy(plain));
         }
-        serde_json::from_str::<Lossy>(quoted)
+        serde_json::from_slice::<Lossy>(quoted)
             .ok()
             .map(|lossy| Cow::Owned(lossy.0))
     }
 
     /// Steps over a string; `None` at its missing begin or end.
     fn skip_string(&mut self) -> Option<()> {
-        let bytes = self.text.as_bytes();
-        if *bytes.get(self.at)? != b'"' {
-            return None;
-        }
-        self.at += 1;
+        self.enter_string()?;
         loop {
-            let byte = *bytes.get(self.at)?;
-            // An escaped character beyond ASCII is stepped over byte by byte; none of its bytes
-            // looks like a quote or a backslash.
-            self.at += if byte == b'\\' { 2 } else { 1 };
-            if byte == b'"' {
+            let rest = self.text.get(self.at..)?;
+            let found = memchr2(b'"', b'\\', rest)?;
+            // Of an escaped character beyond ASCII only the first byte is stepped over; none of
+            // the others looks like a quote or a backslash.
+            self.at += found + if rest[found] == b'"' { 1 } else { 2 };
+            if rest[found] == b'"' {
                 return Some(());
             }
         }
+    }
+
+    fn enter_string(&mut self) -> Option<()> {
+        (*self.text.get(self.at)? == b'"').then(|| self.at += 1)
     }
 
     /// Steps over the value that begins here, or to the end of the text.
@@ -347,7 +340,7 @@ impl<'a> Scan<'a> {
 
     /// Steps over a number, `true`, `false`, `null`, or whatever else stands there.
     fn skip_word(&mut self) {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self.text.get(self.at..).unwrap_or_default();
         let is_word = |byte: &u8| !matches!(byte, b',' | b':' | b'"' | b'{' | b'}' | b'[' | b']');
         self.at += rest.iter().take_while(|byte| is_word(byte)).count();
     }

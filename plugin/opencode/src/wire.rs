@@ -510,10 +510,20 @@ pub struct Prompt {
     pub parts: Vec<PromptPart>,
 }
 
+/// A part of a prompt.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum PromptPart {
+    /// Text.
+    Text(PromptText),
+    /// A file.
+    File(PromptFile),
+}
+
 /// A text part of a prompt.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(tag = "type", rename = "text")]
-pub struct PromptPart {
+pub struct PromptText {
     /// The id the part gets, `prt…`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -525,6 +535,21 @@ pub struct PromptPart {
     /// Metadata stored with it: a JSON object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Box<RawValue>>,
+}
+
+/// A file part of a prompt.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(tag = "type", rename = "file")]
+pub struct PromptFile {
+    /// The id the part gets, `prt…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The media type.
+    pub mime: String,
+    /// The name.
+    pub filename: String,
+    /// A `data:` address with the content, or a `file:` address that the server reads.
+    pub url: String,
 }
 
 /// A call of a slash command.

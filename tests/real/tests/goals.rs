@@ -5,6 +5,16 @@
     reason = "a failed step of a test ends the test with its reason"
 )]
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use goal_core::goal::{ModelRef, SessionId};
+use goal_core::limits::Limits;
+use goal_engine::command::{self, Choices, StartRequest};
+use goal_engine::host::{self, CommandConnection};
+use goal_engine::paths::DataDir;
+use goal_engine::ports::{Address, Attachment, NoticeOut, Notices};
+use opencode_client::{DEFAULT_USERNAME, Secret, Target};
 use pretty_assertions::assert_eq;
 use real::{House, Kind, PATIENCE, Proxy, Setup, Way, notices};
 use serde_json::json;
@@ -64,6 +74,96 @@ async fn continues_twice_then_is_complete() {
         Some(0),
         "a settled goal ends the watch at once"
     );
+}
+
+/// A picture of one point.
+const PICTURE: &str = concat!(
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+);
+
+/// Nobody is told.
+struct Untold;
+
+#[async_trait]
+impl Notices for Untold {
+    async fn deliver(&self, _: &NoticeOut) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+async fn connected(house: &House) -> CommandConnection {
+    let password = house.server.password().map(Secret::new);
+    let target = Target::parse(&house.server.url(), DEFAULT_USERNAME, password).unwrap();
+    let folder = house.server.scratch().data_dir();
+    let data_dir = DataDir::resolve(Some(&folder), None).unwrap();
+    host::connect_for_command(target, &data_dir, &Limits::DEFAULT, Arc::new(Untold))
+        .await
+        .unwrap()
+}
+
+/// Sends the objective to another model and agent, with a picture.
+async fn starts_with_a_picture(house: &House, to: Address) {
+    let picture = Attachment {
+        name: "point.png".to_owned(),
+        mime: "image/png".to_owned(),
+        url: PICTURE.to_owned(),
+    };
+    let request = StartRequest {
+        session: SessionId::new(house.session.as_str()),
+        objective: "Describe the picture".to_owned(),
+        token_budget: None,
+        send: Some(Choices::new(to, vec![picture]).unwrap()),
+        replace: false,
+    };
+    let ports = connected(house).await.ports;
+    command::start(&ports, request).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_prompt_with_a_chosen_model_and_an_image_reaches_it_and_continuations_stay() {
+    let model = ScriptedModel::builder()
+        .turn([Step::say(REPORT)])
+        .audit_verdict("continue", "half done")
+        .turn([Step::say(REPORT)])
+        .audit_verdict("complete", "done")
+        .start()
+        .unwrap();
+    let seeing = json!({
+        "name": "seeing",
+        "attachment": true,
+        "modalities": { "input": ["text", "image"], "output": ["text"] },
+        "limit": { "context": 200_000, "output": 8_192 },
+    });
+    let config = json!({ "provider": { "fake": { "models": { "seeing": seeing } } } });
+    let setup = Setup {
+        config: Some(config),
+        ..Setup::default()
+    };
+    let house = House::build(model, setup).await.unwrap();
+    let mut serve = house.serve().await.unwrap();
+    let to = Address {
+        model: Some(ModelRef {
+            provider: "fake".to_owned(),
+            model: "seeing".to_owned(),
+        }),
+        agent: Some("plan".to_owned()),
+        variant: None,
+    };
+
+    starts_with_a_picture(&house, to).await;
+
+    assert_eq!(settled(&mut serve).await["status"], "complete");
+    let calls = house.model.work_calls();
+    let asked: Vec<&str> = calls.iter().map(|call| call.model()).collect();
+    assert_eq!(asked, ["seeing", "seeing"]);
+    assert!(calls[0].body.to_string().contains(PICTURE), "the picture");
+    let messages = house.server.messages(&house.session).await.unwrap();
+    let agents = messages.iter().map(|message| &message["info"]["agent"]);
+    assert!(agents.clone().all(|agent| agent == "plan"), "{messages:?}");
+    let parts = messages[0]["parts"].as_array().unwrap();
+    let kinds: Vec<_> = parts.iter().map(|part| &part["type"]).collect();
+    assert_eq!(kinds, ["text", "file", "text"]);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use goal_core::message::ErrorKind;
 use goal_core::prompt::{self, ToolLine};
 use goal_core::script_guard;
 use goal_core::verdict::{self, Verdict};
-use opencode_client::{Client, Kind, Message, Part, Prompt, PromptPart};
+use opencode_client::{Client, Kind, Message, Part, Prompt, PromptPart, PromptText};
 use tokio::time::Instant;
 
 use super::child::Child;
@@ -154,10 +154,10 @@ impl Desk<'_> {
             model: Some(to_wire::model(self.model)),
             agent,
             system,
-            parts: vec![PromptPart {
+            parts: vec![PromptPart::Text(PromptText {
                 text,
-                ..PromptPart::default()
-            }],
+                ..PromptText::default()
+            })],
             ..Prompt::default()
         };
         let left = self.until.saturating_duration_since(Instant::now());

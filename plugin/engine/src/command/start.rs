@@ -12,10 +12,11 @@ use goal_core::tail::Tail;
 use goal_core::time::Wall;
 use goal_core::timeline::Timeline;
 
+use super::choices::Choices;
 use super::fit::{self, AuditorCopy, Fitted, Standing};
 use super::{call_error, check_budget, look, objective_of, own_goal, read_session, write_error};
 use crate::error::{Code, Error};
-use crate::ports::{AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
+use crate::ports::{Address, AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
 use crate::stored::{Draft, WriteError, goal_of};
 use crate::view::GoalView;
 
@@ -31,8 +32,9 @@ pub struct StartRequest {
     pub objective: String,
     /// Tokens it may use, if limited: 1 to 2^53 - 1.
     pub token_budget: Option<u64>,
-    /// Send the objective as a prompt, with the reminder that goal mode is on.
-    pub send: bool,
+    /// Send the objective as a prompt, with the reminder that goal mode is on and with what was
+    /// chosen for it; `None`: send nothing.
+    pub send: Option<Choices>,
     /// Take the place of a goal that is not complete.
     pub replace: bool,
 }
@@ -95,7 +97,7 @@ pub(crate) async fn prepare_start(
             let read = read_session(ports, &request.session).await?;
             check_suitable(&read)?;
             let own = check_free(ports, &read, request.replace).await?;
-            let voice = fit::voice(ports, &read).await?;
+            let voice = address(&request, fit::voice(ports, &read).await?).voice();
             // What would be refused in the end need not be waited for.
             resolve_auditor(ports, &read, voice.as_ref()).await?;
             let standing = Standing::of(ports, &read, own).await;
@@ -127,19 +129,20 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
         standing.check(ports, &read, own.as_ref()).await?;
     }
     let scene = Scene::read(ports, &read).await?;
-    let auditor = resolve_auditor(ports, &read, scene.voice.as_ref()).await?;
+    let to = address(&request, scene.voice.clone());
+    let auditor = resolve_auditor(ports, &read, to.voice().as_ref()).await?;
     let kept = Kept::put(ports, &read, &fitted).await;
     let put = fitted.clone();
-    let first_message = request
-        .send
-        .then(|| continuation::first_message_id(scene.newest, &ports.clock.random()));
+    let sends = request.send.is_some();
+    let first_message =
+        sends.then(|| continuation::first_message_id(scene.newest, &ports.clock.random()));
     let new = NewGoal {
         id: goal,
         session: request.session.clone(),
         objective: kept.stored(fitted),
         token_budget: request.token_budget,
         first_message: first_message.clone(),
-        over: scene.over(request.send, &read),
+        over: scene.over(sends, &read),
     };
     let goal = match install(ports, &read, new, request.replace).await {
         Ok(goal) => goal,
@@ -150,7 +153,16 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
     };
     kept.stays(ports, &read, &put).await;
     if let Some(message) = &first_message {
-        send(ports, &read, &goal, message, text, scene.voice).await?;
+        let choices = request.send.unwrap_or_default();
+        let out = PromptOut {
+            message: message.clone(),
+            part: Some(message.as_str().replacen("msg_", "prt_", 1)),
+            to,
+            text: text.to_owned(),
+            attachments: choices.attachments().to_vec(),
+            reminder: Some(prompt::first_turn_reminder(goal.token_budget)),
+        };
+        send(ports, &read, &goal, &out).await?;
     }
     Ok(Started {
         view: look::view_of(&read, goal),
@@ -158,8 +170,15 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
         inline: kept.inline,
         auditor,
         message: first_message,
-        waits_for_first_message: scene.empty && !request.send,
+        waits_for_first_message: scene.empty && !sends,
     })
+}
+
+/// Whom the session speaks with once the goal is started: what was chosen for the prompt, else
+/// `voice`.
+fn address(request: &StartRequest, voice: Option<Voice>) -> Address {
+    let chosen = request.send.as_ref().map(Choices::to);
+    chosen.cloned().unwrap_or_default().before(voice)
 }
 
 fn check_suitable(read: &SessionRead) -> Result<(), Error> {
@@ -382,25 +401,20 @@ async fn install(
 }
 
 /// Sends the objective and makes sure that it arrived; a goal whose prompt did not is paused.
+///
+/// Nobody else sends it: the goal keeps only its id, so what was chosen for it ends with this call.
+/// Should the process die in between, the goal is paused as one whose first message never came, and
+/// a Resume goes on with the voice of the session.
 async fn send(
     ports: &Ports,
     read: &SessionRead,
     goal: &Goal,
-    message: &MessageId,
-    text: &str,
-    voice: Option<Voice>,
+    out: &PromptOut,
 ) -> Result<(), Error> {
-    let out = PromptOut {
-        message: message.clone(),
-        part: Some(message.as_str().replacen("msg_", "prt_", 1)),
-        voice,
-        text: text.to_owned(),
-        reminder: Some(prompt::first_turn_reminder(goal.token_budget)),
-    };
     let id = &read.facts.id;
     let mut reason = String::new();
     for _ in 0..2 {
-        match ports.sessions.prompt(id, &read.directory, &out).await {
+        match ports.sessions.prompt(id, &read.directory, out).await {
             Ok(()) => {}
             Err(error) => {
                 reason = error.message;
@@ -413,7 +427,7 @@ async fn send(
                 }
             }
         }
-        if arrived(ports, read, message).await {
+        if arrived(ports, read, &out.message).await {
             return Ok(());
         }
     }

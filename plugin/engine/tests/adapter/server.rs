@@ -3,7 +3,7 @@
 use goal_core::goal::{MessageId, SessionId};
 use goal_core::message::{ErrorKind, Part};
 use goal_core::snapshot::RequestKind;
-use goal_engine::ports::{CallErrorKind, PromptOut, Sessions};
+use goal_engine::ports::{Address, CallErrorKind, PromptOut, Sessions};
 use goal_engine::server::OpenCode;
 use opencode_client::{DEFAULT_USERNAME, Target};
 use pretty_assertions::assert_eq;
@@ -19,8 +19,9 @@ fn prompt() -> PromptOut {
     PromptOut {
         message: MessageId::new("msg_1"),
         part: Some("prt_1".to_owned()),
-        voice: None,
+        to: Address::default(),
         text: "go on".to_owned(),
+        attachments: Vec::new(),
         reminder: None,
     }
 }

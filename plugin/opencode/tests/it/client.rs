@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use opencode_client::{
     Client, CommandCall, Error, Forward, Kind, ModelRef, NewSession, Part, PermissionRule, Prompt,
-    PromptPart, Role, Secret, Status, Target, Verb,
+    PromptFile, PromptPart, PromptText, Role, Secret, Status, Target, Verb,
 };
 use pretty_assertions::assert_eq;
 use serde_json::value::RawValue;
@@ -182,16 +182,22 @@ async fn bodies_are_written_as_the_server_reads_them() {
         system: Some("s".to_owned()),
         no_reply: true,
         parts: vec![
-            PromptPart {
+            PromptPart::Text(PromptText {
                 id: Some("prt_1".to_owned()),
                 text: "go on".to_owned(),
                 synthetic: true,
                 metadata: Some(raw(r#"{"x":{}}"#)),
-            },
-            PromptPart {
+            }),
+            PromptPart::Text(PromptText {
                 text: "plain".to_owned(),
-                ..PromptPart::default()
-            },
+                ..PromptText::default()
+            }),
+            PromptPart::File(PromptFile {
+                id: Some("prt_2".to_owned()),
+                mime: "image/png".to_owned(),
+                filename: "a.png".to_owned(),
+                url: "data:image/png;base64,AA==".to_owned(),
+            }),
         ],
     };
     let _ = client.prompt_async(SID, None, &prompt).await;
@@ -208,6 +214,8 @@ async fn bodies_are_written_as_the_server_reads_them() {
                 {"type": "text", "id": "prt_1", "text": "go on", "synthetic": true,
                  "metadata": {"x": {}}},
                 {"type": "text", "text": "plain"},
+                {"type": "file", "id": "prt_2", "mime": "image/png", "filename": "a.png",
+                 "url": "data:image/png;base64,AA=="},
             ],
         }),
     ];

@@ -8,7 +8,7 @@ use goal_core::judge::AuditFailure;
 use goal_core::notice::NoticeCode;
 use goal_core::verdict::VerdictKind;
 use goal_engine::Code;
-use goal_engine::command::{AuditorCopy, EditRequest, StartRequest};
+use goal_engine::command::{AuditorCopy, Choices, EditRequest, StartRequest};
 use goal_engine::update::UpdateKind;
 use goal_engine::view::Phase;
 use pretty_assertions::assert_eq;
@@ -62,7 +62,7 @@ fn a_start(session: &Session, objective: &str) -> StartRequest {
         session: session.id().clone(),
         objective: objective.to_owned(),
         token_budget: None,
-        send: true,
+        send: Some(Choices::default()),
         replace: false,
     }
 }
@@ -1068,7 +1068,7 @@ async fn g08_a_message_in_the_quiet_window_comes_first() {
 async fn g08_a_goal_on_a_session_at_rest_begins_without_any_event() {
     let (world, session) = a_session().await;
     let request = StartRequest {
-        send: false,
+        send: None,
         ..a_start(&session, "make the tests pass")
     };
     world.engine().start_goal(request).await.unwrap();

@@ -258,7 +258,7 @@ async fn r61_r76_a_continuation_addresses_the_agent_that_spoke_before_the_summar
     session.assistant_finishes("half");
     session.user_compacts();
     until_continued(&world, &session, 2).await;
-    let voice = world.prompts()[1].voice.clone().unwrap();
+    let voice = world.prompts()[1].to.voice().unwrap();
     assert_eq!(voice.agent.as_deref(), Some("build"));
     assert_eq!(voice.model.model, "big");
 }

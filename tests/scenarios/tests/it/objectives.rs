@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use goal_core::goal::Status;
 use goal_core::judge::AuditFailure;
-use goal_engine::command::{self, AuditorCopy, EditRequest, Edited, StartRequest, Started};
+use goal_engine::command::{
+    self, AuditorCopy, Choices, EditRequest, Edited, StartRequest, Started,
+};
 use goal_engine::{Code, Error};
 use pretty_assertions::assert_eq;
 use testkit::world::{Call, Session, World};
@@ -30,7 +32,7 @@ fn a_start(session: &Session, objective: &str) -> StartRequest {
         session: session.id().clone(),
         objective: objective.to_owned(),
         token_budget: None,
-        send: true,
+        send: Some(Choices::default()),
         replace: false,
     }
 }

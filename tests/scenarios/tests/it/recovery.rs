@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use goal_core::goal::Status;
+use goal_core::goal::{ModelRef, Status};
 use goal_core::notice::NoticeCode;
 use goal_core::verdict::VerdictKind;
-use goal_engine::command;
+use goal_engine::command::{self, Choices, StartRequest};
+use goal_engine::ports::{Address, Attachment};
 use goal_engine::view::Phase;
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -247,6 +248,92 @@ async fn x21_the_id_of_the_first_prompt_follows_the_servers_clock() {
         times.push(message.as_str()[..16].to_owned());
     }
     assert_eq!(times[1..], [times[0].clone(), times[0].clone()]);
+}
+
+/// Another agent, another model with a variant, and a file.
+fn a_choice() -> (Address, Attachment) {
+    let to = Address {
+        model: Some(ModelRef {
+            provider: "fake".to_owned(),
+            model: "other".to_owned(),
+        }),
+        agent: Some("plan".to_owned()),
+        variant: Some("high".to_owned()),
+    };
+    let file = Attachment {
+        name: "a.png".to_owned(),
+        mime: "image/png".to_owned(),
+        url: "data:image/png;base64,AA==".to_owned(),
+    };
+    (to, file)
+}
+
+#[tokio::test(start_paused = true)]
+async fn x21_the_first_prompt_carries_what_was_chosen_and_continuations_keep_it() {
+    let (world, session) = a_session().await;
+    let (to, file) = a_choice();
+    let choices = Choices::new(to.clone(), vec![file.clone()]).unwrap();
+    let started = session.starts_goal_with("make the tests pass", Some(choices));
+    started.await.unwrap();
+    let first = &world.prompts()[0];
+    assert_eq!((&first.to, &first.attachments), (&to, &vec![file]));
+    world.settles().await;
+    session.assistant_finishes("half");
+    until_continued(&world, &session, 1).await;
+    session.assistant_finishes("nearly");
+    until_continued(&world, &session, 2).await;
+    for later in &world.prompts()[1..] {
+        assert_eq!((&later.to, &later.attachments), (&to, &Vec::new()));
+    }
+    assert_eq!(Some(&world.audits()[0].voice), to.voice().as_ref());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x21_what_is_left_out_of_a_choice_is_as_the_session_has_it() {
+    let (world, session) = a_session().await;
+    let to = Address {
+        agent: Some("plan".to_owned()),
+        ..Address::default()
+    };
+    let choices = Choices::new(to, Vec::new()).unwrap();
+    let started = session.starts_goal_with("make the tests pass", Some(choices));
+    started.await.unwrap();
+    let sent = world.prompts()[0].to.clone();
+    assert_eq!(sent.agent.as_deref(), Some("plan"));
+    assert_eq!(sent.model.unwrap().model, "big");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x21_a_prompt_whose_start_dies_takes_its_choice_along_and_is_sent_by_nobody_else() {
+    let (world, session) = a_session().await;
+    world.next(Call::Prompt, Fault::lost());
+    let (to, file) = a_choice();
+    let choices = Choices::new(to, vec![file]).unwrap();
+    let request = StartRequest {
+        session: session.id().clone(),
+        objective: "make the tests pass".to_owned(),
+        token_budget: None,
+        send: Some(choices),
+        replace: false,
+    };
+    let engine = world.engine();
+    let start = tokio::spawn(async move { engine.start_goal(request).await });
+    world.until(|world| world.prompts().len() == 1).await;
+    world.engine_crashes();
+    start.await.unwrap().unwrap_err();
+    world.engine_starts().await;
+    let stopped = |_: &World| session.the_goal().status == Status::Paused;
+    let took = world.until(stopped).await;
+    assert!(took <= secs(200), "{took:?}");
+    let goal = session.the_goal();
+    assert_eq!(
+        goal.status_reason,
+        "the first message of the goal never arrived"
+    );
+    assert_eq!(world.prompts().len(), 1, "nobody sends it again");
+    world.engine().resume(session.id(), None).await.unwrap();
+    until_continued(&world, &session, 1).await;
+    assert_eq!(world.prompts()[1].to.agent.as_deref(), Some("build"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,8 +6,8 @@ use goal_core::goal::{Goal, MessageId, RevertId, SessionId};
 use goal_core::message::{ErrorKind, Finish, Part, ToolUse, TurnError};
 use goal_core::payload;
 use goal_core::snapshot::{Request, RequestKind};
-use goal_engine::command::{self, StartRequest, Started};
-use goal_engine::ports::{OpenRequest, PromptOut, ServerEvent};
+use goal_engine::command::{self, Choices, StartRequest, Started};
+use goal_engine::ports::{Address, OpenRequest, PromptOut, ServerEvent};
 use goal_engine::view::{GoalView, Phase};
 use serde_json::{Value, json};
 
@@ -186,8 +186,9 @@ impl Session {
             let prompt = PromptOut {
                 message: MessageId::new(state.native_id("msg_")),
                 part: None,
-                voice: None,
+                to: Address::default(),
                 text: words.to_owned(),
+                attachments: Vec::new(),
                 reminder: None,
             };
             state.note(None, id.as_str(), What::Said);
@@ -643,6 +644,19 @@ impl Session {
         &self,
         objective: &str,
         send: bool,
+    ) -> Result<Started, goal_engine::Error> {
+        let send = send.then(Choices::default);
+        self.starts_goal_with(objective, send).await
+    }
+
+    /// The same, with what was chosen for the prompt; `None` sends none.
+    ///
+    /// # Errors
+    /// As [`command::start`].
+    pub async fn starts_goal_with(
+        &self,
+        objective: &str,
+        send: Option<Choices>,
     ) -> Result<Started, goal_engine::Error> {
         let request = StartRequest {
             session: self.id.clone(),

@@ -8,7 +8,9 @@ use goal_core::goal::{MessageId, ModelRef, RevertId, SessionId};
 use goal_core::message::{Author, Message, Part, Step};
 use goal_core::snapshot::SessionFacts;
 use goal_core::time::{Wall, millis};
-use goal_engine::ports::{AuditMark, OpenRequest, Presence, PromptOut, ServerEvent, SessionRead};
+use goal_engine::ports::{
+    Address, AuditMark, OpenRequest, Presence, PromptOut, ServerEvent, SessionRead,
+};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -76,6 +78,8 @@ pub(crate) struct Stored {
     pub(crate) message: Message,
     /// The ids of its parts.
     pub(crate) parts: Vec<String>,
+    /// Whom it addresses, a prompt only.
+    pub(crate) to: Address,
     /// The engine that sent it; `None`: a person, another client, or the server itself.
     pub(crate) engine: Option<usize>,
     /// When it was stored, on the monotonic clock.
@@ -351,6 +355,7 @@ impl State {
                 parts,
             },
             parts: ids,
+            to: Address::default(),
             engine,
             at: self.elapsed(),
         };

@@ -2,9 +2,12 @@
 
 use goal_core::goal::{MessageId, SessionId};
 use goal_core::message::{Author, ErrorKind, Finish, Message, Part, Step, ToolUse, TurnError};
-use goal_engine::ports::{PromptOut, ServerEvent};
+use goal_engine::ports::{Address, PromptOut, ServerEvent};
 
 use super::state::{Run, State, Stored};
+
+/// The file of a prompt.
+const FILE: Part = Part::Other { prompt: true };
 
 /// How an assistant message ends.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +36,15 @@ impl State {
         }
         self.drop_reverted(id);
         let mut parts = vec![(part.clone(), text(&prompt.text, false))];
+        let files = prompt.attachments.iter().enumerate();
+        parts.extend(files.map(|(at, _)| (format!("{part}f{at:02}"), FILE)));
         if let Some(reminder) = &prompt.reminder {
             parts.push((format!("{part}r"), text(reminder, true)));
         }
         self.store_prompt(id, &prompt.message, parts, engine);
+        if let Some(stored) = self.stored_mut(id, &prompt.message) {
+            stored.to = prompt.to.clone();
+        }
         self.schedule(id, &prompt.message)
     }
 
@@ -149,10 +157,17 @@ impl State {
     pub(crate) fn begin_step(&mut self, id: &SessionId, parent: &MessageId) -> MessageId {
         let message = MessageId::new(self.native_id("msg_"));
         let room = self.room(id);
+        let stored = self.stored(id, parent);
+        let to = stored.map(|stored| stored.to.clone()).unwrap_or_default();
         let step = Step {
             parent: Some(parent.clone()),
-            model: room.model.clone(),
-            agent: Some("build".to_owned()),
+            // A room without a model names none, whoever is asked.
+            model: room
+                .model
+                .as_ref()
+                .map(|own| to.model.as_ref().unwrap_or(own).clone()),
+            agent: to.agent.or_else(|| Some("build".to_owned())),
+            variant: to.variant,
             ..Step::default()
         };
         let stored = Stored {
@@ -163,6 +178,7 @@ impl State {
                 parts: vec![Part::StepStart],
             },
             parts: Vec::new(),
+            to: Address::default(),
             engine: None,
             at: self.elapsed(),
         };

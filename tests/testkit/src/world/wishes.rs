@@ -1,7 +1,7 @@
 //! What the user asks of a goal without waiting for the answer: the next wish may come at once.
 
 use goal_core::goal::Status;
-use goal_engine::command::{self, EditRequest, StartRequest};
+use goal_engine::command::{self, Choices, EditRequest, StartRequest};
 use goal_engine::ports::Ports;
 use goal_engine::{Engine, Error};
 
@@ -73,7 +73,7 @@ impl Session {
             session: self.id().clone(),
             objective: "write the manual".to_owned(),
             token_budget: None,
-            send: true,
+            send: Some(Choices::default()),
             replace: true,
         }
     }
