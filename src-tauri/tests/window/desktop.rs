@@ -110,7 +110,7 @@ impl Desktop {
     /// Chooses among the answers of a card: its name begins with `label`.
     pub(crate) async fn choose(&self, label: &str) {
         let script = format!(
-            "{NAMED} const found = [...document.querySelectorAll(controls)].find(
+            "{NAMED} const found = [...document.querySelectorAll(controls + ', label')].find(
                 (element) => nameOf(element).startsWith(arguments[0]) && element.checkVisibility());
             if (!found) return false;
             found.click();

@@ -144,6 +144,9 @@ fn environment(home: &Path) -> Vec<(String, String)> {
         "SHARE",
     ];
     env.extend(switches.map(|name| (format!("OPENCODE_DISABLE_{name}"), "1".to_owned())));
+    // A server with a plugin installs what plugins are written with, in each home anew, and tries
+    // for a quarter of a minute where there is no network.
+    env.push(("NPM_CONFIG_OFFLINE".to_owned(), "true".to_owned()));
     if let Ok(binary) = crate::opencode_binary() {
         env.push((
             "OPENCODE_BINARY".to_owned(),
