@@ -65,6 +65,18 @@ impl Desktop {
         self.is_connected().await;
     }
 
+    /// The address of the server that is connected.
+    pub(crate) async fn server(&self) -> String {
+        self.running
+            .until("a server is connected", async || {
+                let status = self.invoke("plugin:goal|server_status", json!({})).await;
+                let status = status.ok()?;
+                let connected = status["state"] == "connected";
+                connected.then(|| status["url"].as_str().map(str::to_owned))?
+            })
+            .await
+    }
+
     /// Calls a command as the page does.
     pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
         let script = "const [command, args, done] = arguments;

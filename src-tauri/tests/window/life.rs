@@ -15,8 +15,16 @@ async fn a_server_that_is_killed_comes_back_by_itself() {
     let desktop = Desktop::open(model).await;
     desktop.send("One").await;
     desktop.shows("Before.").await;
+    // The foot of a turn that has ended.
+    desktop.shows("tokens").await;
+    let first = desktop.server().await;
     desktop.running.kill("opencode", "-KILL");
-    desktop.hides("connected").await;
+    desktop
+        .running
+        .until("another server is connected", async || {
+            (desktop.server().await != first).then_some(())
+        })
+        .await;
     desktop.is_connected().await;
     desktop.send("Two").await;
     desktop.shows("After.").await;
