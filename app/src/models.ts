@@ -39,11 +39,13 @@ export function leadingAgents(models: Models | null): Agent[] {
   return (models?.agents ?? []).filter(({ mode, hidden }) => mode !== 'subagent' && !hidden);
 }
 
-/** The model that is used where nobody chose one: the first provider's usual one. */
-export function usualModel(models: Models | null): ModelChoice | null {
-  for (const provider of models?.providers ?? []) {
-    const usual = models?.defaults[provider.id] ?? provider.models[0]?.id;
-    if (usual !== undefined) return { providerId: provider.id, modelId: usual, variant: null };
-  }
-  return null;
+/**
+ * The model that is used where nobody chose one: the configured one. `null` where none is configured, or it is not there:
+ * then the server chooses, and no choice is sent in its place.
+ */
+export function configuredModel(models: Models | null): ModelChoice | null {
+  const configured = models?.configured ?? null;
+  if (configured === null) return null;
+  const { providerId, modelId } = configured;
+  return findModel(models, providerId, modelId) === null ? null : { providerId, modelId, variant: null };
 }

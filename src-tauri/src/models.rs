@@ -20,6 +20,8 @@ pub(crate) struct Models {
     providers: Vec<Provider>,
     /// Provider → its usual model.
     defaults: BTreeMap<String, String>,
+    /// The model that the configuration names; where it names none, the server chooses.
+    configured: Option<AgentModel>,
     agents: Vec<Agent>,
 }
 
@@ -91,12 +93,13 @@ pub(crate) async fn models<R: Runtime>(
     let client = app.goal().server_client()?;
     let providers = ask(&client, &["config", "providers"], directory).await?;
     let agents = ask(&client, &["agent"], directory).await?;
-    read(&providers, &agents)
+    let config = ask(&client, &["config"], directory).await?;
+    read(&providers, &agents, &config)
 }
 
 /// What the server answered → what the page gets. Nothing is passed on that is not named here;
 /// one odd model or agent is left out and spoils no other.
-fn read(providers: &[u8], agents: &[u8]) -> Result<Models> {
+fn read(providers: &[u8], agents: &[u8], config: &[u8]) -> Result<Models> {
     #[derive(Deserialize)]
     struct Given<'a> {
         #[serde(borrow)]
@@ -113,7 +116,23 @@ fn read(providers: &[u8], agents: &[u8]) -> Result<Models> {
         defaults: defaults
             .filter_map(|(provider, model)| Some((provider, text(model)?)))
             .collect(),
+        configured: configured(config),
         agents: agents.into_iter().filter_map(agent).collect(),
+    })
+}
+
+/// The model of a configuration, written `provider/model`; of the rest nothing is kept.
+fn configured(config: &[u8]) -> Option<AgentModel> {
+    #[derive(Deserialize)]
+    struct Given {
+        model: Option<String>,
+    }
+    let given: Given = serde_json::from_slice(config).ok()?;
+    let model = given.model?;
+    let (provider_id, model_id) = model.split_once('/')?;
+    Some(AgentModel {
+        provider_id: provider_id.to_owned(),
+        model_id: model_id.to_owned(),
     })
 }
 

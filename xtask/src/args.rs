@@ -13,6 +13,12 @@ const LETTERS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 /// Some minutes on two cores.
 const SEEDS: u64 = 20_000;
 
+const APP: &str = "\
+With a display it is your own app, with your data. Without one it runs on a virtual display in a
+scratch home until it shows something; the picture is in target/pictures/app.png.
+
+Exit codes: 0 opened, 1 something did not go as it should.";
+
 const BENCH: &str = "\
 Without letters all are measured, which takes some minutes on a quiet machine; Linux only.
 docs/performance.md tells what each figure means and how it is measured.
@@ -94,6 +100,9 @@ struct Line {
 /// What the person asked for.
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Invocation {
+    /// Build the desktop app and open it; without a display, keep a picture of what it shows
+    #[command(after_help = APP)]
+    App,
     /// Measure what goals cost, each figure as a ratio of two things measured in the same run
     #[command(after_help = BENCH)]
     Bench {

@@ -3,9 +3,11 @@
 //! Reading order: [`args`] is the command line, [`workspace`] knows the folders and starts
 //! programs, [`setup`] fetches what is missing, [`steps`] is the list of checks, `test` runs
 //! them, [`demo`] starts the demo, [`simulate`] the simulation, [`mutants`] puts the tests to the
-//! test, [`package`] packs what would be published and builds it, [`bundle`] packs the app,
+//! test, [`package`] packs what would be published and builds it, [`app`] opens the app,
+//! [`bundle`] packs it,
 //! [`mod@bench`] measures, [`report`] is all that is printed.
 
+mod app;
 mod args;
 mod bench;
 mod bundle;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     };
     let workspace = Workspace::locate();
     let outcome = match invocation {
+        Invocation::App => app::run(&workspace),
         Invocation::Bench { letters } => bench::run(&workspace, &letters),
         Invocation::Bundle => bundle::run(&workspace),
         Invocation::Demo => demo::run(&workspace),

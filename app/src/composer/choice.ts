@@ -4,7 +4,7 @@ import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 
 import type { Agent, ModelChoice, Models } from '../host/contract';
-import { findModel, leadingAgents, usualModel } from '../models';
+import { configuredModel, findModel, leadingAgents } from '../models';
 import { usePreference } from '../preferences';
 import type { Message } from '../server/state';
 import { useServer } from '../server/store';
@@ -65,7 +65,7 @@ export function resolve({ here = {}, last, preferred, models }: {
     ofAgent,
     preferred.model,
   ];
-  const model = candidates.find((one) => one != null && isKnown(models, one)) ?? usualModel(models);
+  const model = candidates.find((one) => one != null && isKnown(models, one)) ?? configuredModel(models);
   return { agent, model: model === null ? null : withVariant(models, model) };
 }
 

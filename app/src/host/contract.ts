@@ -97,6 +97,8 @@ export interface Models {
   providers: Provider[];
   /** Provider → its usual model. */
   defaults: Record<string, string>;
+  /** The model that OpenCode's configuration names; `null` where it names none and the server chooses. */
+  configured: { providerId: string; modelId: string } | null;
   agents: Agent[];
 }
 

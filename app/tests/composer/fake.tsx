@@ -70,6 +70,7 @@ export const MODELS: Models = {
     },
   ],
   defaults: { fake: 'big' },
+  configured: { providerId: 'fake', modelId: 'big' },
   agents: ['build', 'plan'].map((name) => ({
     name,
     description: `The agent ${name}`,

@@ -68,7 +68,7 @@ describe('what is completed', () => {
 describe('mentions', () => {
   it('have the absolute address of the file, on every system', () => {
     expect(fileUrl(absolute('/home/ada/my work', 'src/a#b?.ts'))).toBe('file:///home/ada/my%20work/src/a%23b%3F.ts');
-    expect(fileUrl(absolute('C:\\work\\', 'src/é.ts'))).toBe('file:///C:/home/me/src/%C3%A9.ts');
+    expect(fileUrl(absolute('C:\\project\\', 'src/é.ts'))).toBe('file:///C:/project/src/%C3%A9.ts');
     expect(mention('/w', 'src/').url).toBe('file:///w/src/');
   });
 
@@ -128,6 +128,7 @@ describe('the choice', () => {
     expect(resolve({ preferred, models: MODELS })).toEqual(preferred);
     const usual = { agent: 'build', model: { ...big, variant: null } };
     expect(resolve({ preferred: none, models: MODELS })).toEqual(usual);
+    expect(resolve({ preferred: none, models: { ...MODELS, configured: null } }).model).toBeNull();
     expect(resolve({ preferred: none, models: null })).toEqual(none);
   });
 

@@ -96,7 +96,7 @@ function answer(fake: Fake, name: string, args: Record<string, unknown>): unknow
     case 'pick_folder':
       return fake.folder;
     case 'models':
-      return { providers: [], defaults: {}, agents: [] };
+      return { providers: [], defaults: {}, configured: null, agents: [] };
     case 'plugin:goal|list':
       return { seq: 1, goals: [] };
     case 'plugin:goal|server_status':

@@ -92,6 +92,7 @@ export class Backend {
     models: () => ({
       providers: [{ id: 'acme', name: 'Acme', models: [{ id: 'tiny', name: 'Tiny' }] }],
       defaults: {},
+      configured: null,
       agents: [],
     }),
     draft_set: () => null,

@@ -27,6 +27,7 @@ beforeEach(() => {
   host.answers['models'] = () => ({
     providers: [{ id: 'fake', name: 'Fake', models: [big, { ...big, id: 'endless', name: 'Endless', contextLimit: null, cost: null }] }],
     defaults: {},
+    configured: null,
     agents: [],
   });
 });

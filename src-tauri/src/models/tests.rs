@@ -7,7 +7,25 @@ use super::*;
 
 fn read_json(providers: &Value, agents: &Value) -> Value {
     let bytes = |value: &Value| serde_json::to_vec(value).unwrap();
-    serde_json::to_value(read(&bytes(providers), &bytes(agents)).unwrap()).unwrap()
+    let config = json!({
+        "model": "fake/vendor/big",
+        "provider": { "fake": { "options": { "apiKey": "sk-secret" } } },
+    });
+    let models = read(&bytes(providers), &bytes(agents), &bytes(&config)).unwrap();
+    serde_json::to_value(models).unwrap()
+}
+
+#[test]
+fn a_configuration_without_a_model_leaves_the_choice_to_the_server() {
+    for config in [
+        "{}",
+        r#"{"model":null}"#,
+        r#"{"model":"none"}"#,
+        "[]",
+        "<html>",
+    ] {
+        assert_eq!(configured(config.as_bytes()), None, "{config}");
+    }
 }
 
 #[test]
@@ -59,6 +77,7 @@ fn the_page_gets_names_limits_and_prices_and_never_a_key() {
         json!({
             "providers": [{ "id": "fake", "name": "Fake", "models": [bare, big] }],
             "defaults": { "fake": "big" },
+            "configured": { "providerId": "fake", "modelId": "vendor/big" },
             "agents": [
                 {
                     "name": "build", "description": "Builds", "mode": "primary", "hidden": false,
@@ -87,7 +106,7 @@ fn an_odd_entry_spoils_no_other_and_an_odd_answer_is_told() {
         ("{}", "[]"),
         (r#"{"providers":[]}"#, "{}"),
     ] {
-        let refused = read(providers.as_bytes(), agents.as_bytes()).unwrap_err();
+        let refused = read(providers.as_bytes(), agents.as_bytes(), b"{}").unwrap_err();
         assert_eq!(refused.code(), crate::error::Code::Invalid);
     }
 }

@@ -13,4 +13,5 @@
 
 mod chat;
 mod desktop;
+mod goals;
 mod life;
