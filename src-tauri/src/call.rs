@@ -191,17 +191,19 @@ fn timed_out() -> Error {
     )
 }
 
-fn failed(error: opencode_client::Error) -> Error {
+/// A failed call as the page gets it.
+pub(crate) fn failed(error: opencode_client::Error) -> Error {
     let code = match error.kind() {
         Kind::Timeout => return timed_out(),
         Kind::TooLarge => Code::TooBig,
-        Kind::NotOpenCode | Kind::Malformed | Kind::MalformedId => Code::Invalid,
+        Kind::Unauthorized => Code::Unauthorized,
+        Kind::NotOpenCode | Kind::Malformed | Kind::MalformedId | Kind::TooOld { .. } => {
+            Code::Invalid
+        }
         Kind::Unreachable
-        | Kind::Unauthorized
         | Kind::NotFound
         | Kind::Rejected { .. }
         | Kind::Server { .. }
-        | Kind::TooOld { .. }
         | Kind::BadTarget => Code::Unreachable,
     };
     Error::new(code, error.message())

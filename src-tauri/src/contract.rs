@@ -173,6 +173,18 @@ fn an_address_that_is_none_changes_no_server() {
 }
 
 #[test]
+fn a_server_that_does_not_answer_changes_no_server() {
+    let house = House::open();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let attach = json!({ "url": url, "username": null, "password": "x", "keep": false });
+    assert_eq!(house.refusal("server_attach", attach), "unreachable");
+    let choice = house.call("server_choice", json!({})).unwrap();
+    assert_eq!(choice["kind"], "managed");
+}
+
+#[test]
 fn diagnostics_name_versions_and_states() {
     let house = House::open();
     let text = house.call("diagnostics", json!({})).unwrap();

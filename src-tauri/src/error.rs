@@ -26,6 +26,8 @@ pub(crate) enum Code {
     TimedOut,
     /// The server cannot be reached, or the connection broke.
     Unreachable,
+    /// The server wants another password.
+    Unauthorized,
     /// An argument is not what it must be, or the answer is not OpenCode's.
     Invalid,
     /// The system has no keyring that can be used.
@@ -49,6 +51,7 @@ impl Code {
             Self::TooBig => "tooBig",
             Self::TimedOut => "timedOut",
             Self::Unreachable => "unreachable",
+            Self::Unauthorized => "unauthorized",
             Self::Invalid => "invalid",
             Self::KeyringUnavailable => "keyringUnavailable",
             Self::Unavailable => "unavailable",

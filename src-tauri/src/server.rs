@@ -1,11 +1,14 @@
 //! Which server the app uses: one of its own, or one that runs elsewhere.
 
-use opencode_client::{DEFAULT_USERNAME, Secret, Target};
+use opencode_client::{
+    Client, DEFAULT_USERNAME, Secret, Target, Timeouts, is_too_old, version_min,
+};
 use serde::{Deserialize, Serialize};
 use tauri::{AppHandle, Manager as _, Runtime};
 use tauri_plugin_goal::models::{ServerConnect, ServerRequest, ServerState, ServerStatus};
 use tauri_plugin_goal::{GoalExt as _, Server, config};
 
+use crate::call::failed;
 use crate::error::{Error, Result};
 use crate::kept::Keeping;
 use crate::keyring;
@@ -101,28 +104,30 @@ impl Choice {
     }
 }
 
-/// Attaches to a running server, and keeps that for the next starts.
+/// Attaches to a running server, and keeps that for the next starts. It is asked for its health
+/// first: a mistyped address must not end a server of ours with what it works on.
 ///
 /// # Errors
-/// `invalid` for an address that is none, `keyringUnavailable` if the password is to be kept and
-/// cannot be; nothing was changed then. `unwritable`, and those of the plugin's `server_connect`.
+/// `invalid` for an address that is none or where no OpenCode that will do answers, `unreachable`,
+/// `timedOut`, `unauthorized`, `keyringUnavailable` if the password is to be kept and cannot be;
+/// nothing was changed then. `unwritable`, and those of the plugin's `server_connect`.
 pub(crate) async fn attach<R: Runtime>(app: &AppHandle<R>, attach: Attach) -> Result<ServerStatus> {
     let username = attach.username.filter(|name| !name.is_empty());
     let given = attach.password.filter(|password| !password.is_empty());
     let target = target(&attach.url, username.as_deref())?;
-    let password = match given {
-        Some(password) => {
-            let password = Secret::new(password);
-            if attach.keep {
-                keyring::keep(&target, password.clone()).await?;
-            } else {
-                forget(&target).await;
-            }
-            Some(password)
-        }
+    let password = match &given {
+        Some(password) => Some(Secret::new(password.clone())),
         None if attach.keep => keyring::password(&target).await?,
         None => keyring::password(&target).await.unwrap_or_default(),
     };
+    answers(&attach.url, username.as_deref(), password.clone()).await?;
+    if let (Some(_), Some(password)) = (&given, &password) {
+        if attach.keep {
+            keyring::keep(&target, password.clone()).await?;
+        } else {
+            forget(&target).await;
+        }
+    }
     let url = target.url.as_str().to_owned();
     let choice = Choice::Attached {
         url: url.clone(),
@@ -226,6 +231,20 @@ async fn connect<R: Runtime>(
         request_id: None,
     };
     Ok(app.goal().server_connect(connect).await?)
+}
+
+/// Asks a server for its health, once.
+async fn answers(url: &str, username: Option<&str>, password: Option<Secret>) -> Result<()> {
+    let target = Target::parse(url, username.unwrap_or(DEFAULT_USERNAME), password);
+    let client = target.and_then(|target| Client::new(target, Timeouts::DEFAULT));
+    let client = client.map_err(|error| Error::invalid(error.message()))?;
+    let health = client.health().await.map_err(failed)?;
+    if is_too_old(&health.version) {
+        let (version, least) = (health.version, version_min());
+        let said = format!("OpenCode {version} is too old: {least} is the oldest that will do.");
+        return Err(Error::invalid(said));
+    }
+    Ok(())
 }
 
 async fn forget(target: &Target) {

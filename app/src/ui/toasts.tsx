@@ -51,6 +51,7 @@ const CODES = [
   'server',
   'timedOut',
   'tooBig',
+  'unauthorized',
   'unreachable',
 ] as const;
 
