@@ -54,7 +54,7 @@ pub(super) struct Order {
 pub(super) struct Cleaner {
     client: Client,
     tasks: TaskTracker,
-    /// A session could not be cleaned up.
+    /// A session that is known to exist could not be cleaned up.
     left: Arc<AtomicBool>,
     /// A child may be dropped by a thread of another runtime.
     runtime: Handle,
@@ -109,7 +109,7 @@ impl Cleaner {
         }
     }
 
-    /// Waits for the work under way; whether no session is left.
+    /// Waits for the work under way; whether it is done and no session is known to be left.
     pub(super) async fn finish(&self, within: Duration) -> bool {
         self.tasks.close();
         let done = tokio::time::timeout(within, self.tasks.wait()).await;
@@ -144,7 +144,9 @@ impl Cleaner {
         let cleaning = async move {
             let done = tokio::time::timeout(CLEAN_UP_MAX, clean(&client, &remains)).await;
             if !matches!(done, Ok(true)) {
-                left.store(true, Ordering::Relaxed);
+                // Of an unknown one only its absence was seen.
+                let known = matches!(remains, Remains::Known { .. });
+                left.fetch_or(known, Ordering::Relaxed);
                 tracing::warn!(?remains, "an audit session may be left until it is swept");
             }
         };
