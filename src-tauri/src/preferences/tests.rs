@@ -16,8 +16,8 @@ fn the_page_gets_every_key_with_its_usual_value() {
     assert_eq!(
         usual,
         json!({
-            "theme": "system", "language": "system", "sidebarWidth": 280.0, "sidebarOpen": true,
-            "panelOpen": false, "panelWidth": 340.0, "keepRunning": true, "closeHintSeen": false,
+            "theme": "system", "language": "system", "sidebarWidth": 264.0, "sidebarOpen": true,
+            "panelOpen": false, "panelWidth": 320.0, "keepRunning": true, "closeHintSeen": false,
             "autostart": false, "expandReasoning": false, "expandTools": false,
             "sendWithEnter": true, "lastDirectory": null, "lastSession": null,
             "collapsedProjects": [], "model": null, "agent": null, "seen": {}
