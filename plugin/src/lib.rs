@@ -47,6 +47,7 @@ use tauri::{Manager, RunEvent, Runtime, WindowEvent};
 pub use crate::config::{Config, Server};
 pub use crate::desktop::Goal;
 pub use crate::error::{Code, Error, Result};
+pub use crate::words::Catalogue;
 /// The client that [`Goal::server_client`] gives.
 pub use opencode_client;
 

@@ -10,49 +10,63 @@ const CATALOGUES: [(&str, &str); 2] = [
     ("fr", include_str!("../../guest-js/locales/fr.json")),
 ];
 
-/// One language's words.
+/// Texts by key in one language, and those of another for what it lacks.
 #[derive(Clone, Debug)]
-pub(crate) struct Words {
+pub struct Catalogue {
     texts: BTreeMap<String, String>,
     instead: BTreeMap<String, String>,
 }
 
-impl Words {
-    /// The words of `language`, such as `fr` or `fr-CA`; of English if there are none.
-    pub(crate) fn of(language: Option<&str>) -> Self {
-        let main = language.unwrap_or_default();
-        let main = main.split(['-', '_']).next().unwrap_or_default();
+impl Catalogue {
+    /// The texts of `language`, such as `fr` or `fr-CA`. `catalogues` are languages, each with its
+    /// texts as a JSON object; the first stands in for what is missing.
+    #[must_use]
+    pub fn of(catalogues: &[(&str, &str)], language: &str) -> Self {
+        let main = language.split(['-', '_']).next().unwrap_or_default();
         let catalogue = |(_, json): &(&str, &str)| serde_json::from_str(json).unwrap_or_default();
-        let found = CATALOGUES
+        let found = catalogues
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(main));
         Self {
             texts: found.map(catalogue).unwrap_or_default(),
-            instead: CATALOGUES.first().map(catalogue).unwrap_or_default(),
+            instead: catalogues.first().map(catalogue).unwrap_or_default(),
         }
+    }
+
+    /// One text; the key itself where neither language has it.
+    #[must_use]
+    pub fn text(&self, key: &str) -> String {
+        let found = self.texts.get(key).or_else(|| self.instead.get(key));
+        // A test holds the keys; a key says more than nothing.
+        found.cloned().unwrap_or_else(|| key.to_owned())
+    }
+}
+
+/// One language's words.
+#[derive(Clone, Debug)]
+pub(crate) struct Words(Catalogue);
+
+impl Words {
+    /// The words of `language`, such as `fr` or `fr-CA`; of English if there are none.
+    pub(crate) fn of(language: Option<&str>) -> Self {
+        Self(Catalogue::of(&CATALOGUES, language.unwrap_or_default()))
     }
 
     /// The first line of a notice.
     pub(crate) fn title(&self, code: NoticeCode) -> String {
-        self.text(&format!("notice.{}", code.name()))
+        self.0.text(&format!("notice.{}", code.name()))
     }
 
     /// The button that resumes a goal.
     #[cfg(all(target_os = "linux", feature = "native-notifications"))]
     pub(crate) fn resume(&self) -> String {
-        self.text("control.resume")
+        self.0.text("control.resume")
     }
 
     /// The button that opens the session.
     #[cfg(all(target_os = "linux", feature = "native-notifications"))]
     pub(crate) fn open(&self) -> String {
-        self.text("control.open")
-    }
-
-    fn text(&self, key: &str) -> String {
-        let found = self.texts.get(key).or_else(|| self.instead.get(key));
-        // A test holds the keys; a key says more than nothing.
-        found.cloned().unwrap_or_else(|| key.to_owned())
+        self.0.text("control.open")
     }
 }
 

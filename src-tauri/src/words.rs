@@ -1,6 +1,6 @@
 //! The host's own words: the tray, its notice, the folder dialog.
 
-use std::collections::BTreeMap;
+use tauri_plugin_goal::Catalogue;
 
 use crate::preferences::Language;
 
@@ -12,10 +12,7 @@ const CATALOGUES: [(&str, &str); 2] = [
 
 /// One language's words.
 #[derive(Clone, Debug)]
-pub(crate) struct Words {
-    texts: BTreeMap<String, String>,
-    instead: BTreeMap<String, String>,
-}
+pub(crate) struct Words(Catalogue);
 
 /// The language a user chose, or that of the system, such as `fr-CA`.
 pub(crate) fn language(chosen: Language) -> String {
@@ -29,22 +26,12 @@ pub(crate) fn language(chosen: Language) -> String {
 impl Words {
     /// The words of `language`; of English if there are none.
     pub(crate) fn of(language: &str) -> Self {
-        let main = language.split(['-', '_']).next().unwrap_or_default();
-        let catalogue = |(_, json): &(&str, &str)| serde_json::from_str(json).unwrap_or_default();
-        let found = CATALOGUES
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(main));
-        Self {
-            texts: found.map(catalogue).unwrap_or_default(),
-            instead: CATALOGUES.first().map(catalogue).unwrap_or_default(),
-        }
+        Self(Catalogue::of(&CATALOGUES, language))
     }
 
     /// One text.
     pub(crate) fn text(&self, key: &str) -> String {
-        let found = self.texts.get(key).or_else(|| self.instead.get(key));
-        // A test holds the keys; a key says more than nothing.
-        found.cloned().unwrap_or_else(|| key.to_owned())
+        self.0.text(key)
     }
 
     /// One text with a number in it.
@@ -55,7 +42,7 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
