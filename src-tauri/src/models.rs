@@ -18,8 +18,6 @@ mod tests;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Models {
     providers: Vec<Provider>,
-    /// Provider → its usual model.
-    defaults: BTreeMap<String, String>,
     /// The model that the configuration names; where it names none, the server chooses.
     configured: Option<AgentModel>,
     agents: Vec<Agent>,
@@ -104,18 +102,11 @@ fn read(providers: &[u8], agents: &[u8], config: &[u8]) -> Result<Models> {
     struct Given<'a> {
         #[serde(borrow)]
         providers: Vec<&'a RawValue>,
-        #[serde(default)]
-        default: BTreeMap<String, Value>,
     }
     let given: Given<'_> = serde_json::from_slice(providers).map_err(|_| not_readable())?;
     let agents: Vec<&RawValue> = serde_json::from_slice(agents).map_err(|_| not_readable())?;
-    let defaults = given.default.into_iter();
-    let text = |value: Value| value.as_str().map(str::to_owned);
     Ok(Models {
         providers: given.providers.into_iter().filter_map(provider).collect(),
-        defaults: defaults
-            .filter_map(|(provider, model)| Some((provider, text(model)?)))
-            .collect(),
         configured: configured(config),
         agents: agents.into_iter().filter_map(agent).collect(),
     })

@@ -107,7 +107,6 @@ export const MODELS: Models = {
       ],
     },
   ],
-  defaults: { anthropic: 'claude-sonnet-4-5', local: 'qwen3-coder-30b' },
   configured: { providerId: 'anthropic', modelId: 'claude-sonnet-4-5' },
   agents: [
     { ...agent, name: 'build', description: 'Changes files and runs commands', mode: 'primary' },

@@ -95,8 +95,6 @@ export interface Agent {
 /** Names, limits and prices; never a key. */
 export interface Models {
   providers: Provider[];
-  /** Provider → its usual model. */
-  defaults: Record<string, string>;
   /** The model that OpenCode's configuration names; `null` where it names none and the server chooses. */
   configured: { providerId: string; modelId: string } | null;
   agents: Agent[];

@@ -31,7 +31,7 @@ export function chatHost(): Host {
       const args = given as Record<string, unknown>;
       if (command === 'server_call') return called(host, args['request'] as ServerRequest);
       if (command === 'open_external') host.opened.push(args['url']);
-      if (command === 'models') return { providers: [], defaults: {}, configured: null, agents: [] };
+      if (command === 'models') return { providers: [], configured: null, agents: [] };
       return null;
     });
   });

@@ -69,7 +69,6 @@ export const MODELS: Models = {
       ],
     },
   ],
-  defaults: { fake: 'big' },
   configured: { providerId: 'fake', modelId: 'big' },
   agents: ['build', 'plan'].map((name) => ({
     name,

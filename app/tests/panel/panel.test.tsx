@@ -26,7 +26,6 @@ beforeEach(() => {
   const big = { id: 'big', name: 'Big', contextLimit: 200_000, outputLimit: null, cost, variants: [], attachments: true, images: false, pdf: false, reasoning: true };
   host.answers['models'] = () => ({
     providers: [{ id: 'fake', name: 'Fake', models: [big, { ...big, id: 'endless', name: 'Endless', contextLimit: null, cost: null }] }],
-    defaults: {},
     configured: null,
     agents: [],
   });

@@ -76,7 +76,6 @@ fn the_page_gets_names_limits_and_prices_and_never_a_key() {
         models,
         json!({
             "providers": [{ "id": "fake", "name": "Fake", "models": [bare, big] }],
-            "defaults": { "fake": "big" },
             "configured": { "providerId": "fake", "modelId": "vendor/big" },
             "agents": [
                 {
