@@ -8,9 +8,9 @@ import { unrevert } from '../server/actions';
 import { pending } from '../server/state';
 import { useServer } from '../server/store';
 import { Button } from '../ui/Button';
+import { useSecond } from '../ui/clock';
 import { Tip } from '../ui/Tip';
 import { useAttempt } from '../ui/toasts';
-import { useNow } from './clock';
 import { useConversation } from './context';
 import { cost, duration, number, timeOf, tokens } from './format';
 import { Note } from './Note';
@@ -119,7 +119,7 @@ interface RetryingProps {
 /** The provider failed, and the server tries again. */
 export function Retrying({ message, next, attempt }: RetryingProps): ReactNode {
   const { t, i18n } = useTranslation('chat');
-  const seconds = Math.max(0, Math.ceil((next - useNow()) / 1_000));
+  const seconds = Math.max(0, Math.ceil((next - useSecond()) / 1_000));
   const when =
     seconds === 0 ? t('retry.now') : t('retry.in', { time: duration(seconds * 1_000, i18n.language) });
   return (

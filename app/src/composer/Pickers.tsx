@@ -7,6 +7,7 @@ import type { ModelChoice, Models } from '../host/contract';
 import { findModel } from '../models';
 import { setPreferences } from '../preferences';
 import { Dialog } from '../ui/Dialog';
+import { Popup } from '../ui/Popup';
 import { agentsFor, choose, type Choice } from './choice';
 import { Chips } from './Chips';
 import { TRIGGER } from './menu';
@@ -107,25 +108,19 @@ function ModelPicker({ models, choice, offer }: { models: Models; choice: Choice
         <span className="truncate">{offer.modelName}</span>
         <ChevronDown size={12} aria-hidden className="shrink-0" />
       </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          side="top"
-          align="start"
-          sideOffset={6}
-          collisionPadding={8}
-          aria-label={t('model.label')}
-          className="z-50 flex max-h-[min(420px,var(--radix-popover-content-available-height))] w-[min(440px,calc(100vw-16px))] flex-col overflow-hidden rounded-card border border-border bg-surface shadow-floating"
-        >
-          <ModelList
-            models={models}
-            chosen={choice.model}
-            onPick={(model) => {
-              offer.pickModel(model);
-              setOpen(false);
-            }}
-          />
-        </Popover.Content>
-      </Popover.Portal>
+      <Popup
+        label={t('model.label')}
+        className="flex max-h-[min(420px,var(--radix-popover-content-available-height))] w-[min(440px,calc(100vw-16px))] flex-col overflow-hidden"
+      >
+        <ModelList
+          models={models}
+          chosen={choice.model}
+          onPick={(model) => {
+            offer.pickModel(model);
+            setOpen(false);
+          }}
+        />
+      </Popup>
     </Popover.Root>
   );
 }

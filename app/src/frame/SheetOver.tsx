@@ -1,4 +1,3 @@
-import { X } from 'lucide-react';
 import { Dialog, Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { showSheet, useNavigation, type Place, type Sheet } from '../navigation';
 import { Panel } from '../panel/Panel';
 import { Sidebar } from '../sidebar/Sidebar';
-import { IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
+import { CloseButton } from '../ui/CloseButton';
 import { Boundary } from './Boundary';
 import { useHasRoom, useNarrow } from './room';
 
@@ -80,16 +79,5 @@ function Both({ sheet, place }: { sheet: Sheet; place: Place }): ReactNode {
         </Boundary>
       </Tabs.Content>
     </Tabs.Root>
-  );
-}
-
-function CloseButton(): ReactNode {
-  const { t } = useTranslation();
-  return (
-    <Dialog.Close asChild>
-      <IconButton label={t('close')}>
-        <X size={16} aria-hidden />
-      </IconButton>
-    </Dialog.Close>
   );
 }

@@ -9,6 +9,7 @@ import { useCommands } from '../composer/commands';
 import { parseSlash } from '../composer/slash';
 import { changeDraft, useDraft } from '../drafts';
 import { openSettings } from '../navigation';
+import { Popup } from '../ui/Popup';
 import { useArmed } from './arming';
 import { useAuditor } from './auditor';
 import { BudgetField } from './Budget';
@@ -108,41 +109,35 @@ function Budget({ draft, budget }: { draft: string; budget: number | null }): Re
       <Popover.Trigger className="rounded-full border border-control px-2 hover:bg-raised hover:text-text">
         {budget === null ? t('budget.none') : t('budget.of', { tokens: words.tokens(budget) })}
       </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          side="top"
-          align="start"
-          sideOffset={6}
-          collisionPadding={8}
-          aria-label={t('budget.title')}
-          className="z-50 grid gap-2 rounded-card border border-border bg-surface p-3 text-ui text-text shadow-floating"
-        >
-          <div className="flex items-center gap-2">
-            <Switch.Root
-              id={id}
-              checked={budget !== null}
-              className="goal-switch"
-              onCheckedChange={(on) => {
-                changeDraft(draft, { budget: on ? usual : null });
-              }}
-            >
-              <Switch.Thumb className="goal-switch-thumb" />
-            </Switch.Root>
-            <label htmlFor={id} className="font-medium">
-              {t('budget.title')}
-            </label>
-          </div>
-          {budget !== null && (
-            <BudgetField
-              tokens={budget}
-              set={(tokens) => {
-                changeDraft(draft, { budget: tokens });
-              }}
-            />
-          )}
-          <p className="max-w-64 text-label text-text-2">{t('budget.about')}</p>
-        </Popover.Content>
-      </Popover.Portal>
+      <Popup
+        label={t('budget.title')}
+        className="grid gap-2 p-3 text-ui text-text"
+      >
+        <div className="flex items-center gap-2">
+          <Switch.Root
+            id={id}
+            checked={budget !== null}
+            className="goal-switch"
+            onCheckedChange={(on) => {
+              changeDraft(draft, { budget: on ? usual : null });
+            }}
+          >
+            <Switch.Thumb className="goal-switch-thumb" />
+          </Switch.Root>
+          <label htmlFor={id} className="font-medium">
+            {t('budget.title')}
+          </label>
+        </div>
+        {budget !== null && (
+          <BudgetField
+            tokens={budget}
+            set={(tokens) => {
+              changeDraft(draft, { budget: tokens });
+            }}
+          />
+        )}
+        <p className="max-w-64 text-label text-text-2">{t('budget.about')}</p>
+      </Popup>
     </Popover.Root>
   );
 }

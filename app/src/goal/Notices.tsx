@@ -18,6 +18,7 @@ import { useStore } from 'zustand';
 import { openSession } from '../navigation';
 import { Button, IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
+import { Popup } from '../ui/Popup';
 import { toast } from '../ui/toasts';
 import { keyOf, loadNotices, markRead, notices, useFollowedNotices } from './notices';
 
@@ -44,26 +45,17 @@ export function NoticesButton(): ReactNode {
           {unread > 0 && <Count unread={unread} />}
         </IconButton>
       </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          side="top"
-          align="start"
-          sideOffset={6}
-          collisionPadding={8}
-          aria-label={t('notices.title')}
-          className={classes(
-            'z-50 flex max-h-[min(480px,var(--radix-popover-content-available-height))] w-[min(380px,calc(100vw-16px))] flex-col overflow-hidden',
-            'rounded-card border border-border bg-surface shadow-floating',
-          )}
-        >
-          <List
-            unread={unread}
-            close={() => {
-              setOpen(false);
-            }}
-          />
-        </Popover.Content>
-      </Popover.Portal>
+      <Popup
+        label={t('notices.title')}
+        className="flex max-h-[min(480px,var(--radix-popover-content-available-height))] w-[min(380px,calc(100vw-16px))] flex-col overflow-hidden"
+      >
+        <List
+          unread={unread}
+          close={() => {
+            setOpen(false);
+          }}
+        />
+      </Popup>
     </Popover.Root>
   );
 }

@@ -1,4 +1,4 @@
-import { Bell, Globe, Server as ServerSign, Settings2, Target, X } from 'lucide-react';
+import { Bell, Globe, Server as ServerSign, Settings2, Target } from 'lucide-react';
 import { Dialog, Tabs } from 'radix-ui';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,8 +12,8 @@ import {
   useNavigation,
   type SettingsPage,
 } from '../navigation';
-import { IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
+import { CloseButton } from '../ui/CloseButton';
 import type { Findable, SettingId } from './catalogue';
 import { General } from './General';
 import { Language } from './Language';
@@ -102,7 +102,7 @@ function Content({ page }: { page: SettingsPage }): ReactNode {
       <div className="flex shrink-0 flex-col border-border bg-bg frame:w-56 frame:border-r">
         <div className="flex min-h-12 items-center gap-2 px-4 pt-2">
           <Dialog.Title className="flex-1 text-heading font-semibold">{t('title')}</Dialog.Title>
-          {narrow && <Close />}
+          {narrow && <CloseButton />}
         </div>
         <div className="px-3 pb-1">
           <SearchField search={search} lead={lead} />
@@ -115,7 +115,7 @@ function Content({ page }: { page: SettingsPage }): ReactNode {
             <h1 className="flex-1 text-heading font-semibold">
               {search.query === '' ? t(`page.${page}`) : t('found')}
             </h1>
-            <Close />
+            <CloseButton />
           </div>
         )}
         <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-3 frame:px-6">
@@ -128,17 +128,6 @@ function Content({ page }: { page: SettingsPage }): ReactNode {
         </div>
       </div>
     </Tabs.Root>
-  );
-}
-
-function Close(): ReactNode {
-  const { t } = useTranslation();
-  return (
-    <Dialog.Close asChild>
-      <IconButton label={t('close')}>
-        <X size={16} aria-hidden />
-      </IconButton>
-    </Dialog.Close>
   );
 }
 

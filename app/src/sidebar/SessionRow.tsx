@@ -9,11 +9,12 @@ import { preferences } from '../preferences';
 import { rename } from '../server/actions';
 import type { Session } from '../server/state';
 import { classes } from '../ui/classes';
+import { useMinute } from '../ui/clock';
 import { useAttempt } from '../ui/toasts';
 import { askDelete, beginRename, endRename, useActing } from './acting';
 import { isUnread } from './groups';
 import { RowMenu } from './RowMenu';
-import { age, moment, useMinute } from './time';
+import { age, moment } from './time';
 import { TitleField } from './TitleField';
 
 /** What was changed before this page is no news. */

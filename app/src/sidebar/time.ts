@@ -1,6 +1,4 @@
 /** Ages of sessions, short enough for a row. */
-import { useSyncExternalStore } from 'react';
-
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -23,30 +21,4 @@ function inUnit(value: number, unit: string, language: string): string {
 /** Day and time in full. */
 export function moment(at: number, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
-}
-
-let now = Date.now();
-let timer: ReturnType<typeof setInterval> | null = null;
-const readers = new Set<() => void>();
-
-function subscribe(reader: () => void): () => void {
-  readers.add(reader);
-  if (timer === null) {
-    now = Date.now();
-    timer = setInterval(() => {
-      now = Date.now();
-      for (const one of readers) one();
-    }, MINUTE);
-  }
-  return () => {
-    readers.delete(reader);
-    if (readers.size > 0 || timer === null) return;
-    clearInterval(timer);
-    timer = null;
-  };
-}
-
-/** The present, once a minute. */
-export function useMinute(): number {
-  return useSyncExternalStore(subscribe, () => now);
 }

@@ -1,10 +1,8 @@
-import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
-import { IconButton } from './Button';
 import { classes } from './classes';
+import { CloseButton } from './CloseButton';
 
 export interface DialogProps {
   open: boolean;
@@ -21,7 +19,6 @@ export interface DialogProps {
 /** A modal dialog. Escape, the cross and a press outside close it. */
 export function Dialog(props: DialogProps): ReactNode {
   const { open, onClose, title, description, width = 520, children, className } = props;
-  const { t } = useTranslation();
   return (
     <Radix.Root open={open} onOpenChange={(now) => { if (!now) onClose(); }}>
       <Radix.Portal>
@@ -43,11 +40,7 @@ export function Dialog(props: DialogProps): ReactNode {
                 <Radix.Description className="text-ui text-text-2">{description}</Radix.Description>
               )}
             </div>
-            <Radix.Close asChild>
-              <IconButton label={t('close')}>
-                <X size={16} aria-hidden />
-              </IconButton>
-            </Radix.Close>
+            <CloseButton />
           </header>
           {children}
         </Radix.Content>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 
 import { usePreference } from '../../preferences';
 import { classes } from '../../ui/classes';
-import { useNow } from '../clock';
+import { useSecond } from '../../ui/clock';
 import { useConversation } from '../context';
 import { Fold } from '../Fold';
 import { duration, number } from '../format';
@@ -98,6 +98,6 @@ function Facts({ summary }: { summary: ToolSummary }): ReactNode {
 
 function Running({ since }: { since: number }): ReactNode {
   const { i18n } = useTranslation('chat');
-  const seconds = Math.floor((useNow() - since) / 1_000);
+  const seconds = Math.floor((useSecond() - since) / 1_000);
   return seconds < 1 ? null : <span className="text-text-3">{duration(seconds * 1_000, i18n.language)}</span>;
 }
