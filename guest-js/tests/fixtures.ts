@@ -3,7 +3,8 @@ import type { GoalView, ServerStatus, Settings, SettingsView } from '../types.js
 /** 30 November 2026, 14:00:00 in the time zone of the machine. */
 export const NOON = new Date(2026, 10, 30, 14, 0, 0).getTime();
 
-export function goalView(change: Partial<GoalView> = {}): GoalView {
+/** A goal at work, as it is at the moment `now`. */
+export function goalView(change: Partial<GoalView> = {}, now = NOON): GoalView {
   return {
     sessionId: 'ses_a',
     title: 'Refactor the exporter',
@@ -16,7 +17,7 @@ export function goalView(change: Partial<GoalView> = {}): GoalView {
     phase: 'working',
     why: '',
     detail: '',
-    since: NOON - 4_000,
+    since: now - 4_000,
     next: null,
     tokensUsed: 34_200,
     tokenBudget: 200_000,
@@ -25,10 +26,10 @@ export function goalView(change: Partial<GoalView> = {}): GoalView {
     blockedStreak: 0,
     auditFailStreak: 0,
     auditedBy: 'anthropic/claude-haiku-4-5',
-    createdAt: NOON - 3_600_000,
-    updatedAt: NOON - 60_000,
+    createdAt: now - 3_600_000,
+    updatedAt: now - 60_000,
     activeMs: 3_000_000,
-    at: NOON,
+    at: now,
     seq: 1,
     ...change,
   };
@@ -54,7 +55,8 @@ export function server(change: Partial<ServerStatus> = {}): ServerStatus {
 
 const EMPTY = { title: '', message: '' };
 
-const DEFAULTS: Settings = {
+/** The settings as they are before anybody changes one. */
+export const SETTINGS: Settings = {
   sessionGoalEnabled: true,
   sessionGoalDefaultBudgetEnabled: false,
   sessionGoalDefaultBudget: 200_000,
@@ -73,8 +75,8 @@ const DEFAULTS: Settings = {
 
 export function settingsView(change: Partial<Settings> = {}): SettingsView {
   return {
-    settings: { ...DEFAULTS, ...change },
-    defaults: DEFAULTS,
+    settings: { ...SETTINGS, ...change },
+    defaults: SETTINGS,
     source: 'file',
     complaint: null,
   };

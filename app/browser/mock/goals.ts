@@ -11,7 +11,8 @@ import type {
   Status,
 } from 'tauri-plugin-goal-api';
 
-import { continuation, copy, HOUR, MINUTE, SECOND } from './make';
+import { goalView, server as connected, SETTINGS } from '../../../guest-js/tests/fixtures';
+import { continuation, copy, MINUTE, SECOND } from './make';
 import type { Turns } from './turns';
 import { Refused, type World } from './world';
 
@@ -23,25 +24,6 @@ const AUDIT = 1.5 * SECOND;
 const NOTES = ['Quoting is done; the delimiter cases remain.', 'The whole suite passes.'] as const;
 
 const AUDITOR = { model: 'anthropic/claude-haiku-4-5', source: 'family-scan' } as const;
-
-const NO_TEXT = { title: '', message: '' };
-
-export const DEFAULT_SETTINGS: Settings = {
-  sessionGoalEnabled: true,
-  sessionGoalDefaultBudgetEnabled: false,
-  sessionGoalDefaultBudget: 200_000,
-  nativeNotificationsEnabled: true,
-  notificationMode: 'hidden-only',
-  notifyOnCompletion: true,
-  notifyOnError: true,
-  notifyOnQuestion: true,
-  notifyOnSubtasks: true,
-  notificationTemplates: { completion: NO_TEXT, error: NO_TEXT, question: NO_TEXT, subtask: NO_TEXT },
-  maxLastMessageLength: 250,
-  smallModelUseDefault: true,
-  smallModelOverride: null,
-  opencodeBinary: null,
-};
 
 interface Args {
   sessionId: string;
@@ -61,26 +43,14 @@ export class Goals {
   readonly #goals = new Map<string, GoalView>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #notices: Notice[] = [];
-  #settings = DEFAULT_SETTINGS;
+  #settings = SETTINGS;
   #server: Omit<ServerStatus, 'seq'>;
   #seq = 1;
 
   constructor(world: World, turns: Turns) {
     this.#world = world;
     this.#turns = turns;
-    this.#server = {
-      state: 'connected',
-      url: 'http://127.0.0.1:4096',
-      version: '1.18.33',
-      managed: true,
-      code: null,
-      reason: '',
-      retryInMs: null,
-      driver: 'driving',
-      driverPid: null,
-      ready: true,
-      database: 'fine',
-    };
+    this.#server = connected();
     world.onStatus = (sessionId, { type }) => {
       this.#hear(sessionId, type === 'idle');
     };
@@ -88,36 +58,9 @@ export class Goals {
 
   /** Puts a goal there as it is, without a life. */
   place(sessionId: string, change: Partial<GoalView> = {}): GoalView {
-    const now = Date.now();
     const { title, directory } = this.#world.session(sessionId);
-    const goal: GoalView = {
-      sessionId,
-      title,
-      directory,
-      goalId: `goal_${sessionId}`,
-      objective: 'Add tests for the export module and make the whole suite pass.',
-      status: 'active',
-      reason: '',
-      note: NOTES[0],
-      phase: 'working',
-      why: '',
-      detail: '',
-      since: now - 4 * SECOND,
-      next: null,
-      tokensUsed: 34_200,
-      tokenBudget: 200_000,
-      turnsUsed: 3,
-      turnsMax: 20,
-      blockedStreak: 0,
-      auditFailStreak: 0,
-      auditedBy: AUDITOR.model,
-      createdAt: now - HOUR,
-      updatedAt: now - MINUTE,
-      activeMs: 50 * MINUTE,
-      at: now,
-      seq: this.#seq,
-      ...change,
-    };
+    const own = { sessionId, title, directory, goalId: `goal_${sessionId}`, seq: this.#seq };
+    const goal = goalView({ ...own, ...change }, Date.now());
     this.#goals.set(sessionId, goal);
     return goal;
   }
@@ -382,13 +325,13 @@ export class Goals {
   }
 
   #settingsView(): SettingsView {
-    return { settings: this.#settings, defaults: DEFAULT_SETTINGS, source: 'file', complaint: null };
+    return { settings: this.#settings, defaults: SETTINGS, source: 'file', complaint: null };
   }
 
   #setSettings(changes: Record<string, unknown>): SettingsView {
     const given = Object.entries(changes).map(([key, value]) => {
-      if (!(key in DEFAULT_SETTINGS)) throw new Refused('unknownSetting', key);
-      return [key, value ?? DEFAULT_SETTINGS[key as keyof Settings]] as const;
+      if (!(key in SETTINGS)) throw new Refused('unknownSetting', key);
+      return [key, value ?? SETTINGS[key as keyof Settings]] as const;
     });
     this.#settings = { ...this.#settings, ...Object.fromEntries(given) };
     const view = this.#settingsView();

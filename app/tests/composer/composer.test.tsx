@@ -1,7 +1,7 @@
 import { act, createEvent, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent, { type UserEvent } from '@testing-library/user-event';
 import axe from 'axe-core';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { queueOf } from '../../src/composer/queue';
 import { drafts, flushDrafts, loadDrafts } from '../../src/drafts';
@@ -10,9 +10,6 @@ import { preferences } from '../../src/preferences';
 import { server } from '../../src/server/store';
 import { deferred, session } from '../server/fixtures';
 import { DIRECTORY, draw, fakeHost, prompts, Status, texts, work, type Fake } from './fake';
-
-// Menus and lists in a simulated browser take seconds on a busy machine.
-vi.setConfig({ testTimeout: 20_000 });
 
 let fake: Fake;
 let user: UserEvent;

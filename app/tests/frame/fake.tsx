@@ -1,12 +1,13 @@
 /** A host with a server behind it, as small as the frame's tests need; and the page's own surroundings. */
 import { emit } from '@tauri-apps/api/event';
 import { clearMocks, mockIPC, mockWindows } from '@tauri-apps/api/mocks';
-import { cleanup, configure, render, type RenderResult } from '@testing-library/react';
+import { cleanup, render, type RenderResult } from '@testing-library/react';
 import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
 import type { ServerStatus } from 'tauri-plugin-goal-api';
 import { vi } from 'vitest';
 
+import { server as connected } from '../../../guest-js/tests/fixtures';
 import { Goals } from '../../src/goal';
 import type { OpenRequest, Preferences, ServerRequest } from '../../src/host/contract';
 import { navigation } from '../../src/navigation';
@@ -16,24 +17,7 @@ import { server } from '../../src/server/store';
 import { acting } from '../../src/sidebar/acting';
 import { Toasts } from '../../src/ui/toasts';
 
-// A whole frame takes long to be drawn on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-configure({ asyncUtilTimeout: 10_000 });
-
-export const CONNECTED: ServerStatus = {
-  seq: 1,
-  state: 'connected',
-  url: 'http://127.0.0.1:4096',
-  version: '1.18.33',
-  managed: true,
-  code: null,
-  reason: '',
-  retryInMs: null,
-  driver: 'driving',
-  driverPid: null,
-  ready: true,
-  database: 'fine',
-};
+export const CONNECTED = connected();
 
 /** What a request is answered with: a body, or an HTTP status. */
 type Route = (request: ServerRequest) => unknown;
@@ -96,7 +80,7 @@ function answer(fake: Fake, name: string, args: Record<string, unknown>): unknow
     case 'pick_folder':
       return fake.folder;
     case 'models':
-      return { providers: [], defaults: {}, configured: null, agents: [] };
+      return { providers: [], configured: null, agents: [] };
     case 'plugin:goal|list':
       return { seq: 1, goals: [] };
     case 'plugin:goal|server_status':

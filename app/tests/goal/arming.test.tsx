@@ -2,10 +2,11 @@ import { screen, waitFor } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { beforeEach, expect, test } from 'vitest';
 
+import { settingsView } from '../../../guest-js/tests/fixtures';
 import { changeDraft, drafts } from '../../src/drafts';
 import { ArmedHint, ComposerTarget, useArmed } from '../../src/goal';
 import { navigation } from '../../src/navigation';
-import { answered, Backend, goalView, know, refusal, session, settingsView, show } from './backend';
+import { answered, Backend, goalView, know, refusal, session, show } from './backend';
 
 let backend: Backend;
 const user = userEvent.setup();

@@ -6,6 +6,7 @@ import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
 import type { GoalView, Notice, Settings, SettingsView } from 'tauri-plugin-goal-api';
 
+import { goalView as usualGoal, settingsView } from '../../../guest-js/tests/fixtures';
 import { drafts } from '../../src/drafts';
 import { Goals } from '../../src/goal';
 import { closeGoal } from '../../src/goal/manage';
@@ -91,7 +92,6 @@ export class Backend {
     edit: (request) => ({ goal: { ...this.#goal(request), seq }, notDistilled: null }),
     models: () => ({
       providers: [{ id: 'acme', name: 'Acme', models: [{ id: 'tiny', name: 'Tiny' }] }],
-      defaults: {},
       configured: null,
       agents: [],
     }),
@@ -116,35 +116,8 @@ export function refusal(code: string, message: string): Answer {
 }
 
 export function goalView(change: Partial<GoalView> = {}): GoalView {
-  const now = Date.now();
-  return {
-    sessionId: 'ses_a',
-    title: 'Refactor the exporter',
-    directory: '/w',
-    goalId: 'goal_1',
-    objective: 'Add tests for the export module.',
-    status: 'active',
-    reason: '',
-    note: 'Quoting is done.',
-    phase: 'working',
-    why: '',
-    detail: '',
-    since: now - 4_000,
-    next: null,
-    tokensUsed: 34_200,
-    tokenBudget: 200_000,
-    turnsUsed: 3,
-    turnsMax: 20,
-    blockedStreak: 0,
-    auditFailStreak: 0,
-    auditedBy: null,
-    createdAt: now - 3_600_000,
-    updatedAt: now - 60_000,
-    activeMs: 3_000_000,
-    at: now,
-    seq: 1,
-    ...change,
-  };
+  const here = { directory: '/w', objective: 'Add tests for the export module.', note: 'Quoting is done.' };
+  return usualGoal({ ...here, auditedBy: null, ...change }, Date.now());
 }
 
 export function notice(change: Partial<Notice> = {}): Notice {
@@ -185,27 +158,6 @@ export function know(...sessions: Session[]): void {
   });
 }
 
-const TEMPLATE = { title: '', message: '' };
-const DEFAULTS: Settings = {
-  sessionGoalEnabled: true,
-  sessionGoalDefaultBudgetEnabled: false,
-  sessionGoalDefaultBudget: 200_000,
-  nativeNotificationsEnabled: true,
-  notificationMode: 'hidden-only',
-  notifyOnCompletion: true,
-  notifyOnError: true,
-  notifyOnQuestion: true,
-  notifyOnSubtasks: true,
-  notificationTemplates: { completion: TEMPLATE, error: TEMPLATE, question: TEMPLATE, subtask: TEMPLATE },
-  maxLastMessageLength: 250,
-  smallModelUseDefault: true,
-  smallModelOverride: null,
-  opencodeBinary: null,
-};
-
-export function settingsView(change: Partial<Settings> = {}): SettingsView {
-  return { settings: { ...DEFAULTS, ...change }, defaults: DEFAULTS, source: 'file', complaint: null };
-}
 
 /** A part of the page, with all that stands around it. */
 export function show(part: ReactNode): ReturnType<typeof render> {

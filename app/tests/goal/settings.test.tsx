@@ -2,8 +2,9 @@ import { screen, waitFor } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { beforeEach, expect, test } from 'vitest';
 
+import { settingsView } from '../../../guest-js/tests/fixtures';
 import { GoalSettings } from '../../src/goal';
-import { AUDITOR, Backend, know, refusal, session, settingsView, show } from './backend';
+import { AUDITOR, Backend, know, refusal, session, show } from './backend';
 import { navigation } from '../../src/navigation';
 
 let backend: Backend;

@@ -3,10 +3,11 @@ import { userEvent } from '@testing-library/user-event';
 import { PHASES, present, STATUSES, type GoalView } from 'tauri-plugin-goal-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { settingsView } from '../../../guest-js/tests/fixtures';
 import { GoalRow, GoalSign, NoticesButton, SessionStrip } from '../../src/goal';
 import { setLanguage } from '../../src/i18n';
 import { openSession } from '../../src/navigation';
-import { Backend, goalView, know, refusal, session, settingsView, show } from './backend';
+import { Backend, goalView, know, refusal, session, show } from './backend';
 
 let backend: Backend;
 const user = userEvent.setup();

@@ -5,15 +5,13 @@ import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { createGoalStore, type ServerStatus, type Settings, type SettingsView } from 'tauri-plugin-goal-api';
 import { GoalProvider } from 'tauri-plugin-goal-api/react';
-import { beforeEach, vi } from 'vitest';
+import { beforeEach } from 'vitest';
 
+import { server as connected, SETTINGS } from '../../../guest-js/tests/fixtures';
 import { navigation } from '../../src/navigation';
 import { DEFAULTS, preferences } from '../../src/preferences';
 import { EMPTY } from '../../src/server/state';
 import { server } from '../../src/server/store';
-
-// Every key press draws a whole dialog anew, on a machine that may have other work.
-vi.setConfig({ testTimeout: 20_000 });
 
 export interface Asked {
   command: string;
@@ -38,43 +36,13 @@ export class Refused extends Error {
   }
 }
 
-export const CONNECTED: ServerStatus = {
-  seq: 3,
-  state: 'connected',
-  url: 'http://127.0.0.1:4096',
-  version: '1.18.33',
-  managed: true,
-  code: null,
-  reason: '',
-  retryInMs: null,
-  driver: 'driving',
-  driverPid: null,
-  ready: true,
-  database: 'fine',
-};
+export const CONNECTED = connected({ seq: 3 });
 
 export function failed(code: ServerStatus['code'], reason = 'the cause'): ServerStatus {
   return { ...CONNECTED, state: 'failed', url: null, version: null, managed: false, code, reason };
 }
 
-const TEXT = { title: '', message: '' };
-
-export const SETTINGS: Settings = {
-  sessionGoalEnabled: true,
-  sessionGoalDefaultBudgetEnabled: false,
-  sessionGoalDefaultBudget: 200_000,
-  nativeNotificationsEnabled: true,
-  notificationMode: 'hidden-only',
-  notifyOnCompletion: true,
-  notifyOnError: true,
-  notifyOnQuestion: true,
-  notifyOnSubtasks: true,
-  notificationTemplates: { completion: TEXT, error: TEXT, question: TEXT, subtask: TEXT },
-  maxLastMessageLength: 250,
-  smallModelUseDefault: true,
-  smallModelOverride: null,
-  opencodeBinary: null,
-};
+export { SETTINGS };
 
 export function viewOf(settings: Settings): SettingsView {
   return { settings, defaults: SETTINGS, source: 'file', complaint: null };
