@@ -31,6 +31,9 @@ use crate::notifyd::Bus;
 /// Longest time for one step: OpenCode takes seconds to start on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What the X server is started with: without access control, for the test is a client of it, too.
+const SCREEN: &str = "-screen 0 1280x800x24 -ac";
+
 /// The desktop's wish for reduced motion.
 const STILL: &str = "[Settings]\ngtk-enable-animations=false\n";
 
@@ -42,26 +45,20 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct App {
     /// Its program.
     pub program: PathBuf,
-    /// Words on its command line; a driver starts it without.
-    pub words: Vec<String>,
     /// What it finds in its environment beside a home, a bus and a screen.
     pub env: Vec<(String, String)>,
     /// Merged over the configuration of the OpenCode in its home.
     pub opencode: Value,
-    /// Width and height of the screen in pixels.
-    pub screen: (u32, u32),
 }
 
 impl App {
-    /// `program` on a screen of 1280 by 800.
+    /// `program` as it is.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
-            words: Vec::new(),
             env: Vec::new(),
             opencode: json!({}),
-            screen: (1280, 800),
         }
     }
 
@@ -94,9 +91,8 @@ impl Running {
     /// Starts the app by itself, with a home whose OpenCode asks the model at `model_url`.
     #[must_use]
     pub fn start(app: App, model_url: &str) -> Self {
-        let mut words = vec![app.program.to_str().unwrap().to_owned()];
-        words.extend(app.words.iter().cloned());
-        Self::begin(app, model_url, &words, &[])
+        let program = [app.program.to_str().unwrap().to_owned()];
+        Self::begin(app, model_url, &program, &[])
     }
 
     /// Starts a driver and, by it, the app; gives its page.
@@ -142,15 +138,6 @@ impl Running {
             bus,
             scratch,
         }
-    }
-
-    /// Starts the same app again in the same home, after it has ended or been killed.
-    pub fn again(&mut self) {
-        self.scratch.end_processes();
-        let _ = self.leader.kill();
-        self.leader.wait().unwrap();
-        let program = [self.app.program.to_str().unwrap().to_owned()];
-        self.leader = launch(&self.app, &self.bus, &self.scratch, &program, &[]);
     }
 
     /// Starts the program once more beside the running one, with `words`, on a screen of its own
@@ -332,12 +319,9 @@ fn launch(
         .append(true)
         .open(scratch.home().join("app.log"))
         .unwrap();
-    let (width, height) = app.screen;
-    // Without access control: the test is a client of the screen, too.
-    let screen = format!("-screen 0 {width}x{height}x24 -ac");
     let mut command = Command::new("xvfb-run");
     command
-        .args(["-a", "-s", screen.as_str()])
+        .args(["-a", "-s", SCREEN])
         .args(program)
         .env_clear()
         .envs(std::env::vars().filter(|(name, _)| ["PATH", "LANG"].contains(&name.as_str())))
