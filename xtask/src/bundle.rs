@@ -2,28 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::report;
-use crate::setup::{self, Npm};
+use crate::setup;
 use crate::workspace::{Failure, Result, Workspace, run as run_command};
 
-/// How what a package holds was built.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Profile {
-    /// As the tests build it.
-    Dev,
-    /// As it is shipped.
-    Release,
-}
-
-impl Profile {
-    /// The folder below `target`.
-    fn folder(self) -> &'static str {
-        match self {
-            Self::Dev => "debug",
-            Self::Release => "release",
-        }
-    }
-}
+/// The kinds of packages.
+const KINDS: [&str; 2] = ["deb", "rpm"];
 
 /// Builds what the packages hold, and the packages; tells where they are.
 ///
@@ -42,25 +28,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         }
         run_command(build)?;
     }
-    for package in packages(workspace, Profile::Release, &["deb", "rpm"])? {
-        report::say(&package.display().to_string());
-    }
-    Ok(())
+    pack(workspace)
 }
 
-/// Packs what stands built in the profile's folder, and gives the packages in the order of `kinds`.
-///
-/// # Errors
-/// If the packer fails, or leaves no package.
-pub(crate) fn packages(
-    workspace: &Workspace,
-    profile: Profile,
-    kinds: &[&str],
-) -> Result<Vec<PathBuf>> {
-    setup::page(workspace, Npm::App)?;
-    let built = workspace.target.join(profile.folder());
+/// Packs what stands built, and tells of each package.
+fn pack(workspace: &Workspace) -> Result<()> {
+    let built = workspace.target.join("release");
     let folder = built.join("bundle");
-    for kind in kinds {
+    for kind in KINDS {
         // What an earlier version left must not stand for this one. There may be nothing.
         std::fs::remove_dir_all(folder.join(kind)).ok();
     }
@@ -68,41 +43,26 @@ pub(crate) fn packages(
     let mut pack = workspace.program(workspace.app().join("node_modules/.bin/tauri"));
     pack.current_dir(workspace.root.join("src-tauri"))
         .args(["bundle", "--ci", "--no-sign", "--config", config.as_str()])
-        .args(["--bundles", kinds.join(",").as_str()])
+        .args(["--bundles", KINDS.join(",").as_str()])
         .env("CARGO_TARGET_DIR", &workspace.target);
-    if profile == Profile::Dev {
-        pack.arg("--debug");
-    }
     run_command(pack)?;
-    kinds
-        .iter()
-        .map(|kind| only_one(&folder.join(kind), kind))
-        .collect()
+    for kind in KINDS {
+        let package = only_one(&folder.join(kind), kind)?;
+        report::say(&package.display().to_string());
+    }
+    Ok(())
 }
 
 /// What the packages hold beside the app: the command, and the licences where Debian has them.
 fn files(workspace: &Workspace, built: &Path) -> String {
-    let from = |path: PathBuf| path.to_string_lossy().replace('\\', "/");
-    let licence = |name: &str| from(workspace.root.join(name));
-    let entries = [
-        ("/usr/bin/openchamber", from(built.join("openchamber"))),
-        (
-            "/usr/share/doc/open-chamber/LICENSE-APACHE",
-            licence("LICENSE-APACHE"),
-        ),
-        (
-            "/usr/share/doc/open-chamber/LICENSE-MIT",
-            licence("LICENSE-MIT"),
-        ),
-    ];
-    let entries: Vec<String> = entries
-        .iter()
-        .map(|(to, from)| format!("{to:?}:{from:?}"))
-        .collect();
-    let files = entries.join(",");
-    format!(
-        r#"{{"bundle":{{"linux":{{"deb":{{"files":{{{files}}}}},"rpm":{{"files":{{{files}}}}}}}}}}}"#
-    )
+    let at = |folder: &Path, name: &str| folder.join(name).display().to_string();
+    let files = json!({
+        "/usr/bin/openchamber": at(built, "openchamber"),
+        "/usr/share/doc/open-chamber/LICENSE-APACHE": at(&workspace.root, "LICENSE-APACHE"),
+        "/usr/share/doc/open-chamber/LICENSE-MIT": at(&workspace.root, "LICENSE-MIT"),
+    });
+    let linux = json!({ "deb": { "files": files }, "rpm": { "files": files } });
+    json!({ "bundle": { "linux": linux } }).to_string()
 }
 
 /// The one package of its kind in `folder`.
