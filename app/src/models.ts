@@ -5,10 +5,16 @@ import { createStore } from 'zustand/vanilla';
 
 import type { Agent, Model, ModelChoice, Models } from './host/contract';
 import * as host from './host/host';
+import { oncePerLine } from './server/oncePerLine';
 import { useServer } from './server/store';
 
 /** Folder, or `''` for the server's own → its models; `null` while they could not be read. */
 const known = createStore<Record<string, Models | null>>(() => ({}));
+
+const read = oncePerLine(async (key) => {
+  const models = await host.models(key === '' ? null : key);
+  known.setState({ [key]: models });
+});
 
 /** The models of a folder; `null` until they are known. They are read again when the line comes back. */
 export function useModels(directory: string | null): Models | null {
@@ -16,15 +22,10 @@ export function useModels(directory: string | null): Models | null {
   const live = useServer((state) => state.connection.kind === 'live');
   useEffect(() => {
     if (!live) return;
-    host.models(directory).then(
-      (models) => {
-        known.setState({ [key]: models });
-      },
-      () => {
-        known.setState((all) => ({ [key]: all[key] ?? null }));
-      },
-    );
-  }, [directory, key, live]);
+    read(key).catch(() => {
+      known.setState((all) => ({ [key]: all[key] ?? null }));
+    });
+  }, [key, live]);
   return useStore(known, (all) => all[key] ?? null);
 }
 

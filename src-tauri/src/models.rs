@@ -89,9 +89,11 @@ pub(crate) async fn models<R: Runtime>(
     directory: Option<&str>,
 ) -> Result<Models> {
     let client = app.goal().server_client()?;
-    let providers = ask(&client, &["config", "providers"], directory).await?;
-    let agents = ask(&client, &["agent"], directory).await?;
-    let config = ask(&client, &["config"], directory).await?;
+    let (providers, agents, config) = tokio::try_join!(
+        ask(&client, &["config", "providers"], directory),
+        ask(&client, &["agent"], directory),
+        ask(&client, &["config"], directory),
+    )?;
     read(&providers, &agents, &config)
 }
 

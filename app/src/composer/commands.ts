@@ -5,16 +5,17 @@ import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 
 import { client, data } from '../server/client';
+import { oncePerLine } from '../server/oncePerLine';
 import { useServer } from '../server/store';
 
 const known = createStore<Record<string, readonly Command[]>>(() => ({}));
 
 /** Asks the server. */
-async function read(directory: string): Promise<readonly Command[]> {
+const read = oncePerLine(async (directory): Promise<readonly Command[]> => {
   const commands = await data(client.command.list({ directory }));
   known.setState({ [directory]: commands });
   return commands;
-}
+});
 
 /** The commands of a folder; asks the server where they are not known. */
 export async function commandsOf(directory: string): Promise<readonly Command[]> {
