@@ -7,9 +7,10 @@ const GAP_MAX = 500;
 
 export function speed() {
   return [
-    { name: 'a session of 2,000 messages opens', run: opens },
-    { name: 'ten thousand deltas leave the page alive', run: floods },
-    { name: 'a thousand sessions are listed', run: lists },
+    { name: 'how fast a session of 2,000 messages opens', run: opens },
+    { name: 'how fast a session of 2,000 messages scrolls', run: scrolls },
+    { name: 'how fast ten thousand deltas are shown', run: floods },
+    { name: 'how fast a thousand sessions are listed', run: lists },
   ];
 }
 
@@ -35,6 +36,29 @@ async function opens(open) {
   await fresh.getByText('Case 1000 passes.').waitFor();
   const cold = await fresh.evaluate(() => performance.now());
   console.log(`      from an empty window in ${cold.toFixed(0)} ms`);
+}
+
+async function scrolls(open) {
+  const page = await open({ scene: 'long' });
+  await page.getByText('Case 1000 passes.').waitFor();
+  const { gap, frames } = await page.evaluate(async () => {
+    const transcript = document.querySelector('[role=log]');
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    let last = await frame();
+    let gap = 0;
+    let frames = 0;
+    // A screen's height every few frames, as a hand on a wheel does.
+    for (; frames < 240 && transcript.scrollTop > 0; frames += 1) {
+      transcript.scrollTop -= 200;
+      const now = await frame();
+      gap = Math.max(gap, now - last);
+      last = now;
+    }
+    return { gap, frames };
+  });
+  console.log(`      the longest of ${frames} frames of scrolling took ${gap.toFixed(0)} ms`);
+  assert.ok(frames > 100, `it scrolled for ${frames} frames`);
+  assert.ok(gap < GAP_MAX, `a frame took ${gap} ms`);
 }
 
 async function floods(open) {

@@ -9,7 +9,7 @@ import { Foot } from './dialog/Foot.js';
 import { useGoalForm } from './dialog/form.js';
 import { Head } from './dialog/Head.js';
 import { Failure } from './Failure.js';
-import { useGoal, useGoalView, useSettings } from './hooks.js';
+import { useGoalView, useObjective, useSettings } from './hooks.js';
 import { useKit } from './kit.js';
 
 /** What a dialog is about. */
@@ -76,7 +76,8 @@ interface BodyProps extends GoalDialogProps {
 
 function Body({ sessionId, goal, raise = false, facts, onOpenChange }: BodyProps): ReactNode {
   const { words } = useKit();
-  const { objective } = useGoal(sessionId);
+  // Not what stood there before: what is shown here is what is changed.
+  const objective = useObjective(sessionId);
   const actions = useGoalActions(sessionId);
   const settings = useSettings()?.settings;
   const form = useGoalForm({ goal, objective: goal ? objective : '', settings, raise });

@@ -33,14 +33,28 @@ export interface GoalState {
  */
 export function useGoal(sessionId: string | null): GoalState {
   const { store } = useKit();
-  const subscribe = useSubscription(sessionId);
   const goal = useGoalView(sessionId);
+  const newest = useObjective(sessionId);
+  const error = useSyncExternalStore(useSubscription(sessionId), () => store.error());
+  // Each write of a goal has its text read anew: until it is there, the one before stands.
+  const goalId = goal?.goalId;
+  const [known, setKnown] = useState({ goalId, text: newest });
+  const changed = known.goalId !== goalId || known.text !== newest;
+  if (changed && newest !== undefined) setKnown({ goalId, text: newest });
+  const before = known.goalId === goalId ? known.text : undefined;
+  return { goal, objective: newest === undefined ? before : newest, error };
+}
+
+/** The objective of a goal as it stands; `undefined` while its text is on its way. */
+export function useObjective(sessionId: string | null): string | null | undefined {
+  const { store } = useKit();
+  const goal = useGoalView(sessionId);
+  const subscribe = useSubscription(sessionId);
   const objective = useSyncExternalStore(subscribe, () => goal && store.objective(goal));
-  const error = useSyncExternalStore(subscribe, () => store.error());
   useEffect(() => {
     if (goal) void store.loadObjective(goal);
   }, [store, goal]);
-  return { goal, objective: goal ? objective : null, error };
+  return goal ? objective : null;
 }
 
 /** A session's goal alone: a list of a thousand rows asks for no objective. */

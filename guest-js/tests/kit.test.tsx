@@ -80,6 +80,19 @@ test('a strip without a note shows the objective, also a long one', async () => 
   expect(backend.asked('objective')).toEqual([{ sessionId: 'ses_a' }]);
 });
 
+test('a strip keeps the objective while a changed goal has its text read anew', async () => {
+  const change = { note: '', objective: null };
+  withGoal(change);
+  show(<GoalStrip sessionId="ses_a" />);
+  await screen.findByText('A long objective that is kept in a file.');
+  backend.answers['objective'] = () => new Promise(() => undefined);
+  const { updatedAt } = goalView();
+  await act(() => backend.change(goalView({ ...change, status: 'paused', updatedAt: updatedAt + 1 })));
+  await screen.findByText(/^Paused/);
+  expect(backend.asked('objective')).toHaveLength(2);
+  expect(screen.getByText('A long objective that is kept in a file.')).toBeTruthy();
+});
+
 test.each<[Partial<GoalView>, string, string, object]>([
   [{}, 'Pause', 'pause', {}],
   [{ status: 'paused', phase: 'settled' }, 'Resume', 'resume', {}],

@@ -485,8 +485,14 @@ impl<R: Runtime> Goal<R> {
         let watch = self.hub.watch(webview.label(), only)?;
         let watching = watch.watching();
         let channel = of.channel.channel_on(webview);
-        let hub = Arc::clone(&self.hub);
-        self.spawn(async move { hub.pump(watch, |message| channel.send(message)).await });
+        let (hub, ended) = (Arc::clone(&self.hub), self.ended.clone());
+        self.spawn(async move {
+            // A page that reads on must not hold up the end of the app.
+            tokio::select! {
+                () = ended.cancelled() => {}
+                () = hub.pump(watch, |message| channel.send(message)) => {}
+            }
+        });
         Ok(watching)
     }
 

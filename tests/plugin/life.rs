@@ -37,7 +37,7 @@ fn limits_that_contradict_each_other_keep_the_app_from_starting() {
     assert!(refusal.contains("kickoffQuietMs"), "{refusal}");
 }
 
-/// An attempt to reach a server is dropped at once.
+/// What only waits is dropped at once.
 const END_MAX: Duration = Duration::from_secs(10);
 
 #[test]
@@ -57,6 +57,16 @@ fn the_end_is_reached_while_a_server_is_being_reached_that_never_answers() {
     assert!(begun.elapsed() < END_MAX);
     assert_eq!(asked.join().unwrap().unwrap().state, ServerState::Ended);
     drop(held);
+}
+
+#[test]
+fn the_end_is_reached_while_a_page_watches() {
+    let house = House::open();
+    let watching = house.call("watch", json!({ "channel": "__CHANNEL__:1" }));
+    assert!(watching.is_ok(), "{watching:?}");
+    let begun = Instant::now();
+    house.app.goal().shut_down();
+    assert!(begun.elapsed() < END_MAX);
 }
 
 #[test]

@@ -30,7 +30,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let opencode = setup::opencode(workspace)?;
     report::say("building the app");
     let mut build = workspace.cargo();
-    build.args(["build", "--locked", "-p", "openchamber-desktop"]);
+    // With the features that the checks unite, so that nothing is built twice.
+    build.args(["build", "--locked", "--workspace"]);
+    build.args(["--bin", "openchamber-desktop"]);
     run_command(build)?;
     let program = workspace.target.join("debug").join("openchamber-desktop");
     let mut app = workspace.program(&program);
@@ -51,7 +53,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-fn has_display() -> bool {
+/// Whether a window would be seen.
+pub(crate) fn has_display() -> bool {
     !cfg!(target_os = "linux")
         || ["DISPLAY", "WAYLAND_DISPLAY"]
             .iter()
@@ -59,15 +62,21 @@ fn has_display() -> bool {
 }
 
 /// Runs the app on a display of its own until it shows something, and keeps a picture of that.
-fn shown(workspace: &Workspace, mut app: Command, picture: &Path) -> Result<()> {
+///
+/// # Errors
+/// If there can be no display, or the app shows nothing on it.
+pub(crate) fn shown(workspace: &Workspace, mut app: Command, picture: &Path) -> Result<()> {
     let folder = picture.parent().map(Path::to_path_buf).unwrap_or_default();
     std::fs::create_dir_all(&folder)
         .map_err(|error| Failure::new(format!("could not make {}: {error}", folder.display())))?;
     let screen = Screen::start(workspace)?;
+    // On the person's own bus it could be a second start of the person's own app.
+    let bus = Bus::start(workspace)?;
     // Its own language and its own folders: nobody sits in front of it, and nothing of it stays.
     let home = workspace.target.join("app-home");
     std::fs::remove_dir_all(&home).ok();
     app.env("DISPLAY", &screen.display)
+        .env("DBUS_SESSION_BUS_ADDRESS", &bus.address)
         .env("GDK_BACKEND", "x11")
         .env("HOME", &home)
         .env("XDG_DATA_HOME", home.join("data"))
@@ -99,32 +108,19 @@ impl Screen {
     fn start(workspace: &Workspace) -> Result<Self> {
         let mut server = workspace.program("Xvfb");
         // It chooses a free number itself, and says which.
-        server
-            .args([
-                "-displayfd",
-                "1",
-                "-screen",
-                "0",
-                "1280x800x24",
-                "-nolisten",
-                "tcp",
-                "-ac",
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let mut server = server
-            .spawn()
-            .map_err(|error| Failure::new(format!("could not start Xvfb: {error}")))?;
-        let mut number = String::new();
-        if let Some(said) = server.stdout.take() {
-            BufReader::new(said).read_line(&mut number).ok();
-        }
-        let server = Ended(server);
-        if number.trim().is_empty() {
-            return Err(Failure::new("Xvfb gave no display"));
-        }
+        server.args([
+            "-displayfd",
+            "1",
+            "-screen",
+            "0",
+            "1280x820x24",
+            "-nolisten",
+            "tcp",
+            "-ac",
+        ]);
+        let (server, number) = Ended::after_its_line(server)?;
         Ok(Self {
-            display: format!(":{}", number.trim()),
+            display: format!(":{number}"),
             _server: server,
         })
     }
@@ -149,8 +145,46 @@ impl Screen {
     }
 }
 
+/// A message bus. It ends when it is dropped.
+struct Bus {
+    address: String,
+    _daemon: Ended,
+}
+
+impl Bus {
+    fn start(workspace: &Workspace) -> Result<Self> {
+        let mut daemon = workspace.program("dbus-daemon");
+        daemon.args(["--session", "--nofork", "--print-address=1"]);
+        let (daemon, address) = Ended::after_its_line(daemon)?;
+        Ok(Self {
+            address,
+            _daemon: daemon,
+        })
+    }
+}
+
 /// A process that is ended with this.
 struct Ended(Child);
+
+impl Ended {
+    /// Starts a program that tells in its first line that it is ready; gives that line.
+    fn after_its_line(mut program: Command) -> Result<(Self, String)> {
+        let name = program.get_program().to_string_lossy().into_owned();
+        program.stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = program.spawn();
+        let mut child =
+            child.map_err(|error| Failure::new(format!("could not start {name}: {error}")))?;
+        let mut line = String::new();
+        if let Some(said) = child.stdout.take() {
+            BufReader::new(said).read_line(&mut line).ok();
+        }
+        let child = Self(child);
+        match line.trim() {
+            "" => Err(Failure::new(format!("{name} ended without a word"))),
+            line => Ok((child, line.to_owned())),
+        }
+    }
+}
 
 impl Drop for Ended {
     fn drop(&mut self) {

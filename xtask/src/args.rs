@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, v
 use crate::steps;
 
 /// The benches.
-const LETTERS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+const LETTERS: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
 
 /// Some minutes on two cores.
 const SEEDS: u64 = 20_000;
@@ -32,21 +32,26 @@ docs/performance.md tells what each figure means and how it is measured.
   g  start and recovery with 10,000 sessions
   h  commands of the plugin, from a page's call to its answer
   i  a minute of 1,000 changes a second in a page, in Chromium
+  j  first paint, memory and size of the app, against an empty window
+  k  the app's page with 2,000 messages and under 10,000 text deltas, in Chromium
 
 Exit codes: 0 measured, whatever came of it; 1 something could not be measured.";
 
 const BUNDLE: &str = "\
 The packages hold the app, the `openchamber` command, the icons, the desktop entry and the
-licences. Linux only; built in the release profile, which takes some minutes.
+licences. Linux only; built as they are shipped, which takes some minutes.
 
 Exit codes: 0 built, 1 something did not go as it should.";
 
 const DEMO: &str = "\
-The model is a script, so no key and no money is needed. A scripted agent really works with
-OpenCode's tools in a scratch folder, and an auditor sends it on until the goal is reached.
-Nothing is left running, also after Ctrl-C.
+The model is a script, so no key and no money is needed. A goal is armed in the app's composer; a
+scripted agent really works with OpenCode's tools in a scratch folder, and an auditor sends it on
+until the goal is reached. The terminal tells it as it happens; pictures of the window are in
+target/demo. Without a display the window is on a virtual one. Nothing is left running, also after
+Ctrl-C.
 
-- Node.js, npm and the pinned OpenCode: as `cargo xtask setup` fetches them
+- what a Tauri app is built with, WebKitWebDriver, the pinned OpenCode, Node.js and npm: as
+  `cargo xtask setup` fetches them
 - Git: used as found
 
 Exit codes: 0 all went as it should, 1 something did not, 130 stopped by Ctrl-C.";
@@ -113,9 +118,9 @@ pub(crate) enum Invocation {
     /// Build the packages for Debian and for RPM systems
     #[command(after_help = BUNDLE)]
     Bundle,
-    /// Watch a goal being pursued by the real OpenCode until it is verified, in about 40 seconds
+    /// Watch the app pursue a goal on the real OpenCode until it is verified, in about a minute
     #[command(after_help = DEMO)]
-    Demo,
+    Demo(DemoOptions),
     /// Put defects into a copy of the sources, and see the tests notice each of them
     #[command(after_help = MUTANTS)]
     Mutants(MutantsOptions),
@@ -143,6 +148,17 @@ pub(crate) struct TestOptions {
     /// Run the real tests on this version of OpenCode from npm (about 160 MB), not the pinned one
     #[arg(long, value_name = "VERSION", value_parser = plain_version)]
     pub(crate) opencode: Option<String>,
+}
+
+/// Options of `cargo xtask demo`.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DemoOptions {
+    /// Show it in the terminal alone, by the `openchamber` command, in about 40 seconds
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Leave the window open at the end to play with, until it is closed; needs a display
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) stay: bool,
 }
 
 /// Options of `cargo xtask mutants`.
@@ -246,6 +262,18 @@ mod tests {
         );
         let letters = vec!["a".to_owned(), "g".to_owned()];
         assert_eq!(read("bench a g").unwrap(), Invocation::Bench { letters });
+        let plain = DemoOptions::default();
+        assert_eq!(read("demo").unwrap(), Invocation::Demo(plain));
+        let headless = DemoOptions {
+            headless: true,
+            ..plain
+        };
+        assert_eq!(read("demo --headless").unwrap(), Invocation::Demo(headless));
+        let stay = DemoOptions {
+            stay: true,
+            ..plain
+        };
+        assert_eq!(read("demo --stay").unwrap(), Invocation::Demo(stay));
     }
 
     #[test]
@@ -256,6 +284,7 @@ mod tests {
             ("simulate --seeds many", "many"),
             ("simulate --seeds 0", "0"),
             ("mutants --all", "--all"),
+            ("demo --headless --stay", "--stay"),
             ("bench z", "z"),
             ("test --only nothing", "nothing"),
             ("test --opencode ../up", "../up"),

@@ -2,33 +2,37 @@
 
 use std::os::unix::process::CommandExt as _;
 
+use crate::bundle;
 use crate::report;
-use crate::setup;
-use crate::workspace::{Failure, Result, Workspace, run as run_command};
+use crate::setup::{self, Npm};
+use crate::workspace::{Failure, Result, Workspace};
 
-/// The bench that needs the npm package and a browser.
-const STORM: &str = "i";
-
-/// Builds in the release profile, and becomes the benches of these letters; all without any.
+/// Builds, and becomes the benches of these letters; all without any.
 ///
 /// # Errors
 /// What could not be built or started; does not come back otherwise.
 pub(crate) fn run(workspace: &Workspace, letters: &[String]) -> Result<()> {
+    let wanted = |bench: &str| letters.is_empty() || letters.iter().any(|letter| letter == bench);
     setup::desktop(workspace)?;
-    if letters.is_empty() || letters.iter().any(|letter| letter == STORM) {
+    if wanted("i") || wanted("k") {
         setup::browser(workspace)?;
-        setup::page(workspace, setup::Npm::GuestJs)?;
     }
-    report::say("building the command and the benches in the release profile");
-    // One after the other: together they would unite features that the command has not alone.
-    for package in ["openchamber", "bench"] {
-        let mut build = workspace.cargo();
-        build.args(["build", "--locked", "--release", "-p", package]);
-        run_command(build)?;
+    if wanted("i") {
+        setup::page(workspace, Npm::GuestJs)?;
     }
+    if wanted("j") || wanted("k") {
+        setup::app_page(workspace)?;
+    }
+    report::say("building what is measured and the benches");
+    bundle::release(workspace, "openchamber")?;
+    bundle::release(workspace, "bench")?;
     let program = workspace.target.join("release").join("bench");
     let mut bench = workspace.program(&program);
     bench.args(letters);
+    if wanted("j") {
+        bench.env("OPENCODE_BINARY", setup::opencode(workspace)?);
+        bundle::app(workspace, &["--bins", "--example", "empty"])?;
+    }
     Err(Failure::new(format!(
         "could not start {}: {}",
         program.display(),

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Invocation::App => app::run(&workspace),
         Invocation::Bench { letters } => bench::run(&workspace, &letters),
         Invocation::Bundle => bundle::run(&workspace),
-        Invocation::Demo => demo::run(&workspace),
+        Invocation::Demo(options) => demo::run(&workspace, options),
         Invocation::Package => package::run(&workspace),
         Invocation::Setup => setup::run_all(&workspace),
         Invocation::Simulate(options) => simulate::run(&workspace, &options),

@@ -34,6 +34,8 @@ pub(crate) enum Job {
     Scenarios,
     /// Tests on a real OpenCode, in the crate named like the step.
     Real,
+    /// The packages, made of what the step `build` has built.
+    Bundle,
 }
 
 impl Step {
@@ -46,14 +48,17 @@ impl Step {
     pub(crate) fn compiles(&self) -> bool {
         match self.job {
             Job::Cargo(words) => !words.starts_with(&["fmt"]),
-            Job::Docs(_) | Job::Unit | Job::Scenarios | Job::Real => true,
+            Job::Docs(_) | Job::Unit | Job::Scenarios | Job::Real | Job::Bundle => true,
             Job::Deny(_) | Job::Committed(_) | Job::Page(..) => false,
         }
     }
 
     /// Whether the step runs what the step `build` has built.
     pub(crate) fn runs_built_code(&self) -> bool {
-        matches!(self.job, Job::Unit | Job::Scenarios | Job::Real)
+        matches!(
+            self.job,
+            Job::Unit | Job::Scenarios | Job::Real | Job::Bundle
+        )
     }
 }
 
@@ -187,6 +192,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "demo",
         what: "the demo, played to its end and stopped in the middle",
         job: Job::Real,
+    },
+    Step {
+        name: "bundle",
+        what: "the Debian package: unpacked, and both programs started from there",
+        job: Job::Bundle,
     },
 ];
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::args::TestOptions;
+use crate::bundle;
 use crate::report::{self, Mark, Row};
 use crate::setup;
 use crate::steps::{BUILD, Job, STEPS, Step};
@@ -123,6 +124,7 @@ fn perform(workspace: &Workspace, step: &Step, options: &TestOptions) -> Result<
             let binary = opencode(workspace, options)?;
             layer(workspace, step.name, Some(&binary)).map(Some)
         }
+        Job::Bundle => bundle::check(workspace).map(|()| None),
     }
 }
 

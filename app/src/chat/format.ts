@@ -44,9 +44,10 @@ function two(large: string, rest: number, small: (n: number) => string): string 
   return rest === 0 ? large : `${large} ${small(rest)}`;
 }
 
-/** The time of day. */
+/** The time of day, as goals tell it. */
 export function timeOf(at: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' }).format(at);
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat(language, time).format(at);
 }
 
 export function number(count: number, language: string): string {

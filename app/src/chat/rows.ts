@@ -29,7 +29,7 @@ export type Row =
       key: string;
       message: AssistantMessage;
       undone: boolean;
-      /** The last message of the conversation. */
+      /** No other reply follows it. */
       last: boolean;
       /** The message that a copy of the conversation up to this one ends before. */
       next: string | null;
@@ -43,6 +43,7 @@ export type Row =
 export function rowsOf(messages: readonly Message[], revertedFrom: string | null, busy: boolean): Row[] {
   const rows: Row[] = [];
   const cut = revertedFrom === null ? -1 : messages.findIndex(({ id }) => id === revertedFrom);
+  const newest = messages.findLastIndex(({ role }) => role === 'assistant');
   let turn: AssistantMessage[] = [];
   let asked: number | null = null;
   messages.forEach((message, at) => {
@@ -61,7 +62,7 @@ export function rowsOf(messages: readonly Message[], revertedFrom: string | null
       key: message.id,
       message,
       undone,
-      last: following === undefined,
+      last: at === newest,
       next: following?.id ?? null,
     });
     const over = following === undefined ? !busy : following.role === 'user';
@@ -106,7 +107,7 @@ export type Ending =
   | { kind: 'interrupted' }
   | { kind: 'failed'; name: string; text: string };
 
-/** How a message ended. `last`: nothing follows it; `busy`: its session works. */
+/** How a message ended. `last`: no other reply follows it; `busy`: its session works. */
 export function endingOf(
   message: AssistantMessage,
   { last, busy, tools }: { last: boolean; busy: boolean; tools: boolean },
@@ -118,9 +119,9 @@ export function endingOf(
     return { kind: 'failed', name: error.name, text: typeof said === 'string' && said !== '' ? said : error.name };
   }
   if (message.finish === 'length') return { kind: 'cutOff' };
+  // A server that died finalises nothing, and what goes on after it is another reply.
+  if (message.time.completed === undefined) return { kind: last && busy ? 'fine' : 'interrupted' };
   if (!last || busy) return { kind: 'fine' };
-  // A server that died finalises nothing.
-  if (message.time.completed === undefined) return { kind: 'interrupted' };
   // A stop while the provider was being retried leaves neither an error nor a reason.
   return message.finish === undefined && !tools ? { kind: 'stopped' } : { kind: 'fine' };
 }

@@ -5,6 +5,7 @@ import { useKit } from 'tauri-plugin-goal-api/react';
 import { FIELD } from '../settings/rows';
 import { Button } from '../ui/Button';
 import { classes } from '../ui/classes';
+import { useLeaving } from '../ui/leaving';
 
 /** What the fields offer; the plugin takes any whole number from 1 on. */
 export const BUDGET_MIN = 1_000;
@@ -24,7 +25,7 @@ interface BudgetFieldProps {
   disabled?: boolean;
 }
 
-/** How many tokens: kept when the field is left, and only what can be a budget. */
+/** How many tokens: kept when the field is left or goes, and only what can be a budget. */
 export function BudgetField({ tokens, set, disabled = false }: BudgetFieldProps): ReactNode {
   const { t, i18n } = useTranslation('goal');
   const { words } = useKit();
@@ -36,6 +37,7 @@ export function BudgetField({ tokens, set, disabled = false }: BudgetFieldProps)
     if (named !== null && named !== tokens) set(named);
     if (!wrong) setTyped(null);
   };
+  useLeaving(leave);
   const more = words.tokens(MORE);
   const number = new Intl.NumberFormat(i18n.language);
   return (

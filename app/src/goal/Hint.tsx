@@ -7,7 +7,7 @@ import { GoalGlyph, useKit } from 'tauri-plugin-goal-api/react';
 
 import { useCommands } from '../composer/commands';
 import { parseSlash } from '../composer/slash';
-import { changeDraft, useDraft } from '../drafts';
+import { changeDraft, drafts, useDraft } from '../drafts';
 import { openSettings } from '../navigation';
 import { Popup } from '../ui/Popup';
 import { useArmed } from './arming';
@@ -132,7 +132,8 @@ function Budget({ draft, budget }: { draft: string; budget: number | null }): Re
           <BudgetField
             tokens={budget}
             set={(tokens) => {
-              changeDraft(draft, { budget: tokens });
+              // What the field says when it goes brings back no budget that was switched off.
+              if (drafts.getState()[draft]?.budget != null) changeDraft(draft, { budget: tokens });
             }}
           />
         )}

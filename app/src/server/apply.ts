@@ -177,8 +177,8 @@ function withError(
   { sessionID, error }: { sessionID?: string; error?: ErrorBody },
 ): ServerState {
   if (sessionID === undefined || error === undefined) return state;
-  // A stop is told by the message it stopped.
-  if (error.name === 'MessageAbortedError') return state;
+  // A stop is told by the message it stopped, which the server writes only after the turn's end.
+  if (error.name === 'MessageAbortedError') return onTranscript(state, sessionID, stopped);
   const text = error.data?.message ?? error.name;
   if (typeof text !== 'string') return state;
   return { ...state, errors: { ...state.errors, [sessionID]: text } };
@@ -212,6 +212,15 @@ function withMessage(transcript: Transcript, message: Message): Transcript {
   // It belongs to a page that is not loaded.
   if (before < 0 && transcript.older !== null) return transcript;
   return { ...transcript, messages: transcript.messages.toSpliced(before + 1, 0, message) };
+}
+
+/** The reply that is unfinished, as the server will tell of it. */
+function stopped(transcript: Transcript): Transcript {
+  const at = transcript.messages.findLastIndex(({ role }) => role === 'assistant');
+  const message = transcript.messages[at];
+  if (message?.role !== 'assistant' || message.time.completed !== undefined) return transcript;
+  const error = { name: 'MessageAbortedError', data: { message: 'Aborted' } } as const;
+  return { ...transcript, messages: transcript.messages.with(at, { ...message, error }) };
 }
 
 function has({ messages }: Transcript, id: string): boolean {

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
+import { timeOf } from '../chat/format';
 import { languageOf } from '../i18n';
 import { setPreferences, usePreference } from '../preferences';
 import { Choice, Row } from './rows';
@@ -46,7 +47,7 @@ function Formats(): ReactNode {
   const locale = i18n.language;
   const rows = [
     [t('format.date'), new Intl.DateTimeFormat(locale, { dateStyle: 'long' }).format(SAMPLE)],
-    [t('format.time'), new Intl.DateTimeFormat(locale, { timeStyle: 'short' }).format(SAMPLE)],
+    [t('format.time'), timeOf(SAMPLE.getTime(), locale)],
     [t('format.number'), new Intl.NumberFormat(locale).format(1_234_567.8)],
     [
       t('format.cost'),

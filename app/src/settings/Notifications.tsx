@@ -3,6 +3,7 @@ import { useGoalSettings, useKit } from 'tauri-plugin-goal-api/react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
+import { moment } from '../sidebar/time';
 import { Button } from '../ui/Button';
 import { useRead } from '../ui/useRead';
 import { useGoalError } from './line';
@@ -156,12 +157,11 @@ function LastNotice(): ReactNode {
 
 function Told({ notice }: { notice: Notice }): ReactNode {
   const { t, i18n } = useTranslation('settings');
-  const moment = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <div className="mt-2 rounded-control bg-raised px-3 py-2">
       <p className="truncate font-medium">{notice.title}</p>
       <p className={notice.state === 'failed' ? 'text-bad' : 'text-text-2'}>
-        {t(`noticeState.${notice.state}`, { when: moment.format(notice.at) })}
+        {t(`noticeState.${notice.state}`, { when: moment(notice.at, i18n.language) })}
       </p>
     </div>
   );

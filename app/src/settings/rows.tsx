@@ -4,6 +4,7 @@ import { createContext, useContext, useEffect, useId, useRef, useState, type Rea
 import { useTranslation } from 'react-i18next';
 
 import { classes } from '../ui/classes';
+import { useLeaving } from '../ui/leaving';
 import type { SettingId } from './catalogue';
 
 /** The setting that the search led to. */
@@ -171,7 +172,7 @@ interface TextFieldProps {
   className?: string;
 }
 
-/** A text that is saved when it is left. */
+/** A text that is saved when it is left or goes. */
 export function TextField(props: TextFieldProps): ReactNode {
   const { value, keep, label, placeholder, describedBy, numeric = false, className } = props;
   const [typed, setTyped] = useState<string | null>(null);
@@ -180,6 +181,7 @@ export function TextField(props: TextFieldProps): ReactNode {
     setTyped(null);
     if (typed.trim() !== value) keep(typed.trim());
   };
+  useLeaving(leave);
   return (
     <input
       value={typed ?? value}

@@ -20,5 +20,6 @@ function inUnit(value: number, unit: string, language: string): string {
 
 /** Day and time in full. */
 export function moment(at: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+  const style = { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat(language, style).format(at);
 }

@@ -80,7 +80,7 @@ describe('endingOf', () => {
     const open = reply('a', 0, { time: { created: 0 }, finish: undefined });
     expect(endingOf(open, rest)).toEqual({ kind: 'interrupted' });
     expect(endingOf(open, { ...rest, busy: true })).toEqual({ kind: 'fine' });
-    expect(endingOf(open, { ...rest, last: false })).toEqual({ kind: 'fine' });
+    expect(endingOf(open, { ...rest, last: false, busy: true })).toEqual({ kind: 'interrupted' });
   });
 
   it('gives an error its words, or its name where it has none', () => {

@@ -119,6 +119,17 @@ test('the hint names the auditor of the place, and what the goal may use', async
   expect(draftOf('new:/w')?.budget).toBeNull();
 });
 
+test('an amount that stands in the field counts when the field goes with what holds it', async () => {
+  changeDraft('new:/w', { armed: true, budget: 50_000 });
+  show(<ArmedHint sessionId={null} draft="new:/w" directory="/w" />);
+  await user.click(await screen.findByRole('button', { name: 'Budget 50K tokens' }));
+  const amount = screen.getByRole('spinbutton', { name: 'Tokens' });
+  await user.clear(amount);
+  await user.type(amount, '2000{Escape}');
+  expect(screen.queryByRole('spinbutton')).toBeNull();
+  expect(draftOf('new:/w')?.budget).toBe(2_000);
+});
+
 test('the hint warns while there is no auditor, and leads to the settings', async () => {
   backend.answers['auditor_check'] = refusal('noAuditor', 'No model can be found to audit the goal.');
   know(session());

@@ -116,6 +116,12 @@ const CASES: Case[] = [
     gives: undefined,
   },
   {
+    name: 'a stop is told of the reply that it stopped before the server finishes that one',
+    events: [['session.error', { sessionID: 'ses_a', error: { name: 'MessageAbortedError', data: { message: 'Aborted' } } }]],
+    read: ({ transcripts }) => transcripts['ses_a']?.messages.map((message) => 'error' in message && message.error.name),
+    gives: [false, 'MessageAbortedError'],
+  },
+  {
     name: 'message.updated puts a message where its time is',
     events: [['message.updated', { info: user('msg_0', 15) }]],
     read: ids,

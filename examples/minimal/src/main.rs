@@ -5,15 +5,19 @@
 //! ```
 //!
 //! It starts an OpenCode server of its own. `MINIMAL_GOAL` holds other values for `plugins.goal`,
-//! such as `{"server":{"kind":"attached","url":"http://127.0.0.1:4096"}}`.
+//! such as `{"server":{"kind":"attached","url":"http://127.0.0.1:4096"}}`. With `MINIMAL_TWICE` set
+//! it opens a second window, which shows and does the same.
 
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
-use tauri::Listener;
+use tauri::{Listener, WebviewUrl, WebviewWindowBuilder};
 use tauri_plugin_goal::{Builder, Config};
 
 /// The environment variable with other values for `plugins.goal`.
 const VARIABLE: &str = "MINIMAL_GOAL";
+
+/// The environment variable that asks for a second window.
+const TWICE: &str = "MINIMAL_TWICE";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = match std::env::var(VARIABLE) {
@@ -25,6 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .setup(|app| {
             // What the page shows, for whoever started the app in a terminal.
             app.listen_any("shown", |event| say(event.payload()));
+            if std::env::var_os(TWICE).is_some() {
+                WebviewWindowBuilder::new(app, "second", WebviewUrl::default()).build()?;
+            }
             Ok(())
         })
         .run(tauri::generate_context!())?;

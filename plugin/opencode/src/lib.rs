@@ -44,7 +44,7 @@ mod error;
 pub use child_log::{LOG_BYTES_MAX, LOG_FILES_KEPT};
 pub use client::{
     BODY_BYTES_MAX, Client, Forward, Forwarded, Timeouts, VERSION_MIN, Verb, check_message_id,
-    check_session_id, is_too_old, version_min,
+    check_session_id, http_client, is_too_old, version_min,
 };
 pub use config::{ConfigError, merge_config};
 pub use discover::usual_folders;

@@ -1,25 +1,44 @@
 //! The app on a desktop of its own, used as a person uses it: by what is written on it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use testkit::ScriptedModel;
-use testkit::notifyd::Notifyd;
+use testkit::notifyd::{Note, Notifyd};
 use testkit::window::{App, Page, Running};
+use testkit::{OpenCode, ScriptedModel};
 
-/// The page's elements by the names that a screen reader says.
+/// The page's elements by the names that a screen reader says. While a dialog is open, nothing
+/// else can be reached.
 const NAMED: &str = "
     const nameOf = (element) => (
         element.getAttribute('aria-label')
         ?? document.getElementById(element.getAttribute('aria-labelledby') ?? '')?.textContent
+        ?? element.labels?.[0]?.textContent
         ?? element.textContent ?? ''
     ).replace(/\\s+/g, ' ').trim();
+    const dialogs = document.querySelectorAll(
+        '[role=dialog][data-state=open], [role=alertdialog][data-state=open]');
+    const reached = [...dialogs].at(-1) ?? document;
     const controls = 'button, a, summary, textarea, input, select, [role=button], [role=option], '
         + '[role=menuitem], [role=menuitemradio], [role=checkbox], [role=radio], [role=switch], '
         + '[role=combobox], [role=tab]';
-    const named = (name) => [...document.querySelectorAll(controls)].find(
+    const named = (name) => [...reached.querySelectorAll(controls)].find(
         (element) => nameOf(element) === name && element.checkVisibility());
 ";
+
+/// The strip above the composer.
+const STRIP: &str = "
+    const strip = document.querySelector('[role=group][aria-label=\"Session goal\"]');
+";
+
+/// A key of WebDriver's table.
+pub(crate) const ESCAPE: &str = "\u{E00C}";
+
+/// What the composer's field is called.
+const COMPOSER: &str = "Message to the agent";
+
+/// The window's title.
+const TITLE: &str = "OpenChamber";
 
 /// The app, its page, its notifications and the model behind its OpenCode server.
 pub(crate) struct Desktop {
@@ -37,31 +56,88 @@ impl Desktop {
 
     /// As [`Desktop::open`], with more in the app's surroundings.
     pub(crate) async fn open_as(model: ScriptedModel, app: App) -> Self {
-        let (running, page) = Running::driven(app, &model.url()).await;
+        let running = Running::driver(app, &model.url()).await;
+        Self::of(model, running).await
+    }
+
+    /// The app on a desktop that its driver waits on. The app is started by this.
+    pub(crate) async fn of(model: ScriptedModel, running: Running) -> Self {
         let offers = ["actions", "body-markup"];
         let notifyd = Notifyd::start(running.bus().address(), &offers).await;
         let desktop = Self {
             model,
-            page,
+            page: running.page().await,
             notifyd: notifyd.unwrap(),
             running,
         };
         desktop.is_connected().await;
-        desktop.goes_to_project().await;
+        let project = desktop.running.scratch().project();
+        desktop.goes_to(&project).await;
+        desktop
+    }
+
+    /// The app on a server that runs without it, in that server's project.
+    pub(crate) async fn open_on(server: &OpenCode, model: ScriptedModel) -> Self {
+        let attached = json!({ "kind": "attached", "url": server.url() });
+        let desktop = Self::open_as(model, app_with(json!({ "server": attached }))).await;
+        desktop.goes_to(&server.project()).await;
         desktop
     }
 
     /// Waits until the page says that its server is there.
     pub(crate) async fn is_connected(&self) {
-        self.shows("connected").await;
+        self.server_is("connected").await;
     }
 
-    /// Makes the project the folder of new sessions, as if it had been chosen before.
-    async fn goes_to_project(&self) {
-        let project = self.running.scratch().project();
+    /// Waits until the page says so of its server.
+    pub(crate) async fn server_is(&self, state: &str) {
+        let script = "return [...document.querySelectorAll('footer [role=status]')].some(
+            (mark) => mark.textContent.startsWith(arguments[0]));";
+        self.until_page(&format!("the server is {state:?}"), script, state)
+            .await;
+    }
+
+    /// Makes a project the folder of new sessions, as if it had been chosen before.
+    async fn goes_to(&self, project: &Path) {
         let patch = json!({ "patch": { "lastDirectory": project } });
         self.invoke("preferences_set", patch).await.unwrap();
         self.page.reload().await.unwrap();
+        self.is_connected().await;
+    }
+
+    /// Loads the page anew.
+    pub(crate) async fn reload(&self) {
+        self.page.reload().await.unwrap();
+        self.is_connected().await;
+    }
+
+    /// Closes the window, as its cross does; the app goes on.
+    pub(crate) async fn close(&self) {
+        self.running.close_window(TITLE).await;
+    }
+
+    /// Closes the window and starts the app once more, which brings it back.
+    pub(crate) async fn close_and_come_back(&self) {
+        self.close().await;
+        let ended = self.running.second(&[]);
+        assert!(ended.success(), "{ended}\n{}", self.running.said());
+        self.is_back().await;
+    }
+
+    /// Waits for the window that comes after one that was closed.
+    pub(crate) async fn is_back(&self) {
+        self.running
+            .until("there is a window again", async || {
+                self.page.follow().await.ok()
+            })
+            .await;
+        self.is_connected().await;
+    }
+
+    /// Kills the app, as a crash does, and starts it again.
+    pub(crate) async fn crash_and_come_back(&mut self) {
+        self.running.crash().await;
+        self.page = self.running.page().await;
         self.is_connected().await;
     }
 
@@ -122,7 +198,7 @@ impl Desktop {
     /// Chooses among the answers of a card: its name begins with `label`.
     pub(crate) async fn choose(&self, label: &str) {
         let script = format!(
-            "{NAMED} const found = [...document.querySelectorAll(controls + ', label')].find(
+            "{NAMED} const found = [...reached.querySelectorAll(controls + ', label')].find(
                 (element) => nameOf(element).startsWith(arguments[0]) && element.checkVisibility());
             if (!found) return false;
             found.click();
@@ -144,16 +220,21 @@ impl Desktop {
 
     /// Writes into the composer, in place of what stands there.
     pub(crate) async fn write(&self, text: &str) {
+        self.fill(COMPOSER, text).await;
+    }
+
+    /// Writes into the field of that name, in place of what stands there.
+    pub(crate) async fn fill(&self, field: &str, text: &str) {
         let focus = format!(
             "{NAMED} const found = named(arguments[0]);
             if (!found) return false;
             found.focus(); found.select(); return document.activeElement === found;"
         );
-        self.until_page("the composer is there", &focus, "Message to the agent")
+        self.until_page(&format!("{field:?} can be written in"), &focus, field)
             .await;
         self.page.press(text).await.unwrap();
-        let script =
-            format!("{NAMED} return named('Message to the agent')?.value === arguments[0];");
+        let field = json!(field);
+        let script = format!("{NAMED} return named({field})?.value === arguments[0];");
         self.until_page(&format!("{text:?} is written"), &script, text)
             .await;
     }
@@ -164,15 +245,77 @@ impl Desktop {
         self.press("Send").await;
     }
 
+    /// Writes a message that is to become the session's goal.
+    pub(crate) async fn arm(&self, objective: &str) {
+        self.write(objective).await;
+        self.press("Make the next message a goal").await;
+        self.shows("fake/small will audit it").await;
+    }
+
+    /// Starts a goal by its first message.
+    pub(crate) async fn arm_and_send(&self, objective: &str) {
+        self.arm(objective).await;
+        self.press("Send").await;
+    }
+
+    /// Waits until the strip above the composer says `text`, or says it to a screen reader.
+    pub(crate) async fn goal_says(&self, text: &str) {
+        let script = format!("{STRIP} return strip?.innerText.includes(arguments[0]) === true;");
+        self.until_page(&format!("the goal says {text:?}"), &script, text)
+            .await;
+    }
+
+    /// Waits until there is no strip: the session has no goal.
+    pub(crate) async fn has_no_goal(&self) {
+        let script = format!("{STRIP} return strip === null;");
+        self.until_page("the goal is gone", &script, "").await;
+    }
+
+    /// Clicks on a notification until the page shows `text`. The app listens for clicks from a
+    /// moment after it is shown, which no hand beats but a test may.
+    pub(crate) async fn click_until_shown(&self, note: &Note, text: &str) {
+        self.running
+            .until(
+                &format!("a click on {note:?} leads to {text:?}"),
+                async || {
+                    self.notifyd.click(note.id, "default").await.ok()?;
+                    let shown = self.page.run(&is_shown(true), json!([text])).await.ok()?;
+                    (shown == json!(true)).then_some(())
+                },
+            )
+            .await;
+    }
+
+    /// Opens the dialog of the session's goal.
+    pub(crate) async fn manage(&self) {
+        self.choose("Session goal:").await;
+        self.shows("Objective").await;
+    }
+
+    /// The codes of all that the app told of goals and turns, oldest first.
+    pub(crate) async fn told(&self) -> Vec<String> {
+        let listed = self.invoke("plugin:goal|notices", json!({})).await.unwrap();
+        let listed = listed.as_array().unwrap().iter().rev();
+        listed
+            .map(|notice| notice["code"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
     /// What stands in the composer.
     pub(crate) async fn written(&self) -> String {
-        let script = format!("{NAMED} return named('Message to the agent')?.value ?? '';");
-        let value = self.page.run(&script, json!([])).await.unwrap();
+        let script = format!("{NAMED} return named(arguments[0])?.value ?? '';");
+        let value = self.page.run(&script, json!([COMPOSER])).await.unwrap();
         value.as_str().unwrap_or_default().to_owned()
     }
 
     /// Puts a picture of the page where people look for them.
     pub(crate) async fn picture(&self, name: &str) {
+        // What was changed last is drawn with the next frame; a page that nobody sees draws none.
+        let drawn = "const done = arguments[0];
+            setTimeout(done, 5000);
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));";
+        let drawn = self.page.run_async(drawn, json!([])).await;
+        drawn.unwrap_or_else(|error| self.broken(&error));
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../pictures/window");
         std::fs::create_dir_all(&folder).unwrap();
         let picture = self.page.picture().await.unwrap();
@@ -208,14 +351,21 @@ fn is_shown(wanted: bool) -> String {
 
 /// The app with short limits and words in English.
 pub(crate) fn app() -> App {
-    let limits = json!({
+    app_with(json!({}))
+}
+
+/// As [`app`], with `more` in its configuration; limits in there stand beside the short ones.
+pub(crate) fn app_with(mut more: Value) -> App {
+    let mut limits = json!({
         "idleQuietMs": 1_000, "kickoffQuietMs": 500, "interruptedGraceMs": 4_000,
+        "continueGapMs": 0,
     });
+    if let (Some(usual), Some(others)) = (limits.as_object_mut(), more["limits"].as_object()) {
+        usual.extend(others.clone());
+    }
+    more["limits"] = limits;
     App::new(env!("CARGO_BIN_EXE_openchamber-desktop"))
         .with("LANGUAGE", "en")
         .with("LC_ALL", "C.UTF-8")
-        .with(
-            "OPENCHAMBER_GOAL_CONFIG",
-            json!({ "limits": limits }).to_string(),
-        )
+        .with("OPENCHAMBER_GOAL_CONFIG", more.to_string())
 }

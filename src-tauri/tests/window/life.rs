@@ -2,6 +2,7 @@
 
 use testkit::model::{ScriptedModel, Step};
 use testkit::window::Running;
+use testkit::{OpenCode, OpenCodeOptions};
 
 use crate::desktop::{Desktop, app};
 
@@ -28,6 +29,36 @@ async fn a_server_that_is_killed_comes_back_by_itself() {
     desktop.is_connected().await;
     desktop.send("Two").await;
     desktop.shows("After.").await;
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_that_comes_back_is_used_again_and_its_goal_goes_on() {
+    let model = ScriptedModel::builder()
+        .turn([Step::held("never", "I begin with")])
+        .turn([Step::say("All of it is done.")])
+        .audit_verdict("complete", "everything was checked")
+        .turn([Step::say("Gladly.")])
+        .start()
+        .unwrap();
+    let mut server = OpenCode::start(OpenCodeOptions::new(model.url()))
+        .await
+        .unwrap();
+    let desktop = Desktop::open_on(&server, model).await;
+    desktop.arm_and_send("Write the parser").await;
+    desktop.shows("I begin with").await;
+    server.kill();
+    desktop.server_is("away").await;
+    desktop.picture("server-away").await;
+
+    server.restart().await.unwrap();
+    desktop.is_connected().await;
+    desktop.shows("the turn was interrupted").await;
+    desktop.goal_says("everything was checked").await;
+    desktop.send("Thank you").await;
+    desktop.shows("Gladly.").await;
+    desktop.picture("server-back").await;
+    assert_eq!(desktop.model.unused(), (0, 0));
+    assert_eq!(desktop.told().await, ["goalComplete"]);
 }
 
 #[tokio::test]

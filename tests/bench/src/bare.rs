@@ -166,7 +166,7 @@ struct Caller {
 
 impl Caller {
     fn new(url: &str) -> Result<Self> {
-        let http = Client::builder().no_proxy().build()?;
+        let http = opencode_client::http_client().no_proxy().build()?;
         let url = url.to_owned();
         Ok(Self { http, url })
     }

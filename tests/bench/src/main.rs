@@ -9,8 +9,8 @@
 //!
 //! Reading order: [`stage`] sets a server and a `serve` up and drives turns, [`usage`] reads what a
 //! process used, [`bare`] is the yardstick; [`cycles`], [`memory`], [`latency`], [`flood`],
-//! [`rest`], [`start`], [`commands`] and [`storm`] are the figures, [`figure`] is how they are
-//! told.
+//! [`rest`], [`start`], [`commands`], [`storm`], [`window`] and [`page`] are the figures,
+//! [`figure`] is how they are told.
 
 mod bare;
 mod commands;
@@ -19,11 +19,13 @@ mod figure;
 mod flood;
 mod latency;
 mod memory;
+mod page;
 mod rest;
 mod stage;
 mod start;
 mod storm;
 mod usage;
+mod window;
 
 use std::process::ExitCode;
 
@@ -53,7 +55,7 @@ struct Bench {
     what: &'static str,
 }
 
-const BENCHES: [Bench; 9] = [
+const BENCHES: [Bench; 11] = [
     bench("a", "processor time of a cycle"),
     bench("b", "memory"),
     bench("c", "processor time of a cycle by number of goals"),
@@ -63,6 +65,8 @@ const BENCHES: [Bench; 9] = [
     bench("g", "start and recovery"),
     bench("h", "commands of the plugin"),
     bench("i", "a storm of changes in a page"),
+    bench("j", "the app's window"),
+    bench("k", "the app's page"),
 ];
 
 const fn bench(letter: &'static str, what: &'static str) -> Bench {
@@ -105,7 +109,7 @@ async fn figures(letters: &[String], scale: Scale) -> Result<()> {
         .iter()
         .find(|letter| !BENCHES.iter().any(|bench| bench.letter == **letter))
     {
-        return Err(format!("there is no bench `{unknown}`; there are a to i").into());
+        return Err(format!("there is no bench `{unknown}`; there are a to k").into());
     }
     let mut all: Vec<Figure> = Vec::new();
     for bench in BENCHES {
@@ -128,6 +132,8 @@ async fn measure(letter: &str, scale: Scale) -> Result<Vec<Figure>> {
         "f" => rest::wake_ups(scale).await,
         "h" => commands::cost(scale).await,
         "i" => storm::frames(scale),
+        "j" => window::cost(scale).await,
+        "k" => page::speed(),
         _ => start::recovery(scale).await,
     }
 }

@@ -37,6 +37,11 @@ pub(crate) fn memory_peak(pid: u32) -> Result<u64> {
     number_behind(&read(pid, "status")?, "VmHWM:").map(|kilobytes| kilobytes * 1024)
 }
 
+/// What a process holds now, in bytes: what it shares with others is shared out among them.
+pub(crate) fn memory_shared_out(pid: u32) -> Result<u64> {
+    number_behind(&read(pid, "smaps_rollup")?, "Pss:").map(|kilobytes| kilobytes * 1024)
+}
+
 /// How often the threads of a process went to sleep, and so woke up again.
 pub(crate) fn sleeps(pid: u32) -> Result<u64> {
     let mut total = 0;

@@ -33,6 +33,12 @@ pub(crate) const TESTS: u32 = 6;
 /// How often the agent is sent on.
 pub(crate) const CONTINUATIONS: u32 = 2;
 
+/// How often the auditor is asked.
+pub(crate) const AUDITS: usize = 3;
+
+/// What the auditor notes in the end.
+pub(crate) const LAST_NOTE: &str = "All six tests pass, and README.md describes the exporter.";
+
 const TEST_FILE: &str = include_str!("../play/after/test/csv.test.js");
 const README: &str = include_str!("../play/after/README.md");
 
@@ -107,11 +113,7 @@ Remaining: nothing.";
             run_tests().usage(23_080, 58),
             Step::say(report).usage(23_960, 62),
         ],
-        audit: verdict(
-            "complete",
-            "All six tests pass, and README.md describes the exporter.",
-        )
-        .usage(2_620, 36),
+        audit: verdict("complete", LAST_NOTE).usage(2_620, 36),
     }
 }
 
@@ -138,7 +140,8 @@ fn run_tests() -> Step {
     Step::tool("bash", arguments)
 }
 
-fn verdict(verdict: &str, note: &str) -> Step {
+/// An answer of the auditor.
+pub(crate) fn verdict(verdict: &str, note: &str) -> Step {
     let answer: Value = json!({ "verdict": verdict, "note": note });
     Step::say(answer.to_string())
 }

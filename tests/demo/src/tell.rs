@@ -9,6 +9,13 @@ use crate::trouble::Trouble;
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const CYAN: &str = "36";
+const PLAIN: &str = "0";
+
+/// How wide lines are.
+const COLUMNS: usize = 80;
+
+/// Columns before what is told with its time: `HH:MM:SS      agent `.
+const TIMED_COLUMNS: usize = 20;
 
 /// Prints to standard output, with colours where a person looks at it.
 pub(crate) struct Tell {
@@ -42,14 +49,24 @@ impl Tell {
 
     /// Something the agent has just done, set below the lines of the timeline.
     pub(crate) fn agent(&self, text: &str) {
+        self.timed("agent", DIM, text.lines());
+    }
+
+    /// Something that `who` has just done or that has just happened to it.
+    pub(crate) fn of(&self, who: &str, text: &str) {
+        let lines = wrapped(text, COLUMNS - TIMED_COLUMNS);
+        self.timed(who, PLAIN, lines.iter().map(String::as_str));
+    }
+
+    fn timed<'a>(&self, who: &str, colour: &str, lines: impl Iterator<Item = &'a str>) {
         let time = Zoned::now().strftime("%H:%M:%S").to_string();
-        for (index, line) in text.lines().enumerate() {
+        for (index, line) in lines.enumerate() {
             let before = if index == 0 {
-                format!("{time}      agent ")
+                format!("{time}{who:>11} ")
             } else {
-                " ".repeat("HH:MM:SS      agent ".len())
+                " ".repeat(TIMED_COLUMNS)
             };
-            self.line(&self.dyed(DIM, &format!("{before}{line}")));
+            self.line(&self.dyed(colour, &format!("{before}{line}")));
         }
     }
 
@@ -65,5 +82,34 @@ impl Tell {
         } else {
             text.to_owned()
         }
+    }
+}
+
+/// `text` in lines of at most so many columns, broken between words. A longer word stays whole.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("a bc def", 4), ["a bc", "def"]);
+        assert_eq!(wrapped("much-too-long a", 4), ["much-too-long", "a"]);
+        assert_eq!(wrapped("", 4), [""]);
     }
 }

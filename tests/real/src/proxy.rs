@@ -86,7 +86,9 @@ impl Proxy {
     pub async fn open(server: &str) -> Self {
         let passage = Passage {
             server: server.trim_end_matches('/').to_owned(),
-            http: reqwest::Client::new(),
+            http: opencode_client::http_client()
+                .build()
+                .expect("an HTTP client"),
             rules: Arc::default(),
             bell: watch::Sender::new(()),
         };

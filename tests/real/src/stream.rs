@@ -36,7 +36,7 @@ impl Stream {
             what: "GET /global/event".to_owned(),
             source,
         };
-        let http = reqwest::Client::builder().no_proxy().build();
+        let http = opencode_client::http_client().no_proxy().build();
         let answer = http
             .map_err(failed)?
             .get(format!("{}/global/event", server.url()))

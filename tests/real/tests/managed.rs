@@ -84,7 +84,9 @@ async fn a_tool_shell_sees_neither_password_nor_configuration() {
 }
 
 async fn create_session(url: &str, scratch: &Scratch) -> String {
-    let created: Value = reqwest::Client::new()
+    let created: Value = opencode_client::http_client()
+        .build()
+        .unwrap()
         .post(format!(
             "{url}/session?directory={}",
             scratch.project().display()

@@ -133,7 +133,9 @@ fn url(event: &Value) -> String {
 }
 
 async fn call(method: Method, url: &str, path: &str, body: Option<&Value>) -> Value {
-    let mut request = reqwest::Client::new()
+    let mut request = opencode_client::http_client()
+        .build()
+        .unwrap()
         .request(method, format!("{url}/{path}"))
         .basic_auth("opencode", Some(PASSWORD));
     if let Some(body) = body {

@@ -16,6 +16,7 @@ pub mod openchamber;
 pub mod opencode;
 mod process;
 pub mod scratch;
+pub mod tray;
 mod watched;
 #[cfg(target_os = "linux")]
 pub mod window;

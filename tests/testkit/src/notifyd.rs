@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -31,6 +32,21 @@ impl Bus {
     /// # Errors
     /// If `dbus-daemon` is not installed or does not start.
     pub fn start() -> Result<Self, Error> {
+        Self::by(|_| {})
+    }
+
+    /// Starts a bus in a process group of its own, so that Ctrl-C in a terminal does not end it
+    /// before those who are on it.
+    ///
+    /// # Errors
+    /// As [`Bus::start`].
+    pub fn apart() -> Result<Self, Error> {
+        Self::by(|daemon| {
+            daemon.process_group(0);
+        })
+    }
+
+    fn by(change: impl FnOnce(&mut Command)) -> Result<Self, Error> {
         let folder = TempDir::new().map_err(|error| broken("a scratch folder", &error))?;
         let config = folder.path().join("bus.conf");
         let text = format!(
@@ -40,11 +56,14 @@ impl Bus {
             folder.path().display()
         );
         std::fs::write(&config, text).map_err(|error| broken("the bus's file", &error))?;
-        let mut child = Command::new("dbus-daemon")
+        let mut daemon = Command::new("dbus-daemon");
+        daemon
             .arg(format!("--config-file={}", config.display()))
             .args(["--nofork", "--nopidfile", "--print-address=1"])
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::null());
+        change(&mut daemon);
+        let mut child = daemon
             .spawn()
             .map_err(|error| broken("dbus-daemon (Debian: dbus-daemon)", &error))?;
         let mut address = String::new();
@@ -67,21 +86,7 @@ impl Bus {
 
     /// Whether a notification daemon is on it.
     pub async fn has_daemon(&self) -> bool {
-        let asked = async {
-            let connection = connection::Builder::address(self.address()).build().await?;
-            let asked = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
-            let answer = connection
-                .call_method(
-                    Some(asked.0),
-                    asked.1,
-                    Some(asked.0),
-                    "NameHasOwner",
-                    &(NAME,),
-                )
-                .await?;
-            answer.body().deserialize::<bool>()
-        };
-        asked.await.unwrap_or(false)
+        has_owner(self.address(), NAME).await
     }
 }
 
@@ -91,6 +96,26 @@ impl Drop for Bus {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether somebody on the bus at `address` bears this name. Nobody does on a bus that cannot be
+/// reached.
+pub async fn has_owner(address: &str, name: &str) -> bool {
+    let asked = async {
+        let connection = connection::Builder::address(address).build().await?;
+        let asked = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+        let answer = connection
+            .call_method(
+                Some(asked.0),
+                asked.1,
+                Some(asked.0),
+                "NameHasOwner",
+                &(name,),
+            )
+            .await?;
+        answer.body().deserialize::<bool>()
+    };
+    asked.await.unwrap_or(false)
 }
 
 /// What the daemon was asked to show.
@@ -143,6 +168,11 @@ impl Notifyd {
     pub async fn next(&mut self, patience: Duration) -> Result<Note, Error> {
         let note = timeout(patience, self.notes.recv()).await.ok().flatten();
         note.ok_or_else(|| broken("the daemon", &"nothing was shown in time"))
+    }
+
+    /// The notifications that were shown and that nobody asked for yet.
+    pub fn others(&mut self) -> Vec<Note> {
+        std::iter::from_fn(|| self.notes.try_recv().ok()).collect()
     }
 
     /// Clicks on a notification: `default`, or the key of a button.

@@ -103,7 +103,7 @@ impl OpenCode {
     pub async fn start(options: OpenCodeOptions) -> Result<Self, Error> {
         let scratch = Scratch::with_config(&options.model_url, &options.config)?;
         // Each probe needs its own connection; see `PROBE_MIN`.
-        let http = reqwest::Client::builder()
+        let http = opencode_client::http_client()
             .no_proxy()
             .pool_max_idle_per_host(0)
             .build();

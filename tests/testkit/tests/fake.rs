@@ -36,7 +36,7 @@ fn request(server: &FakeServer, method: &str, path: &str) -> RequestBuilder {
 }
 
 fn client() -> Client {
-    Client::builder().no_proxy().build().unwrap()
+    opencode_client::http_client().no_proxy().build().unwrap()
 }
 
 fn prompt(message: &str) -> Value {

@@ -365,7 +365,7 @@ struct Talk {
 impl Talk {
     fn new(model: &ScriptedModel) -> Self {
         Self {
-            http: reqwest::Client::builder()
+            http: opencode_client::http_client()
                 .no_proxy()
                 .timeout(DEADLINE)
                 .build()

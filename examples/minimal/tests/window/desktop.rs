@@ -47,12 +47,27 @@ pub(crate) struct Desktop<Daemon = Notifyd> {
 impl Desktop {
     /// Opens the app under a driver and waits for its page.
     pub(crate) async fn open(house: &House) -> Self {
+        Self::open_as(house, app(house, &house.attached())).await
+    }
+
+    /// The app with two windows; its page is that of the first.
+    pub(crate) async fn open_twice(house: &House) -> (Self, [String; 2]) {
+        let app = app(house, &house.attached()).with("MINIMAL_TWICE", "1");
+        let desktop = Self::open_as(house, app).await;
+        let windows = desktop.running.until("there are two windows", async || {
+            desktop.page.windows().await.ok()?.try_into().ok()
+        });
+        let windows = windows.await;
+        (desktop, windows)
+    }
+
+    async fn open_as(house: &House, app: App) -> Self {
         let daemon = async |running: &Running| {
             let abilities = ["actions", "body-markup"];
             let address = running.bus().address();
             Notifyd::start(address, &abilities).await.unwrap()
         };
-        Self::open_with(house, daemon).await
+        Self::start(house, app, daemon).await
     }
 
     /// The app by itself, on `server`.
@@ -79,7 +94,10 @@ impl<Daemon> Desktop<Daemon> {
         house: &House,
         daemon: impl AsyncFnOnce(&Running) -> Daemon,
     ) -> Self {
-        let app = app(house, &house.attached());
+        Self::start(house, app(house, &house.attached()), daemon).await
+    }
+
+    async fn start(house: &House, app: App, daemon: impl AsyncFnOnce(&Running) -> Daemon) -> Self {
         let running = Running::driver(app, &house.model.url()).await;
         let notifyd = daemon(&running).await;
         let page = running.page().await;
@@ -117,6 +135,27 @@ impl<Daemon> Desktop<Daemon> {
             form.requestSubmit();";
         let arguments = json!([house.session, objective]);
         self.page.run(script, arguments).await.unwrap();
+    }
+
+    /// Goes on with another window, once its page is there.
+    pub(crate) async fn turn_to(&self, window: &str) {
+        self.page.turn_to(window).await.unwrap();
+        self.server_says("connected").await;
+    }
+
+    /// Presses on a button of a session's goal.
+    pub(crate) async fn press(&self, session: &str, label: &str) {
+        let script = "const [session, label] = arguments;
+            const buttons = document.getElementById(session)?.querySelectorAll('button') ?? [];
+            const found = [...buttons].find((button) => button.textContent === label);
+            found?.click();
+            return found !== undefined;";
+        self.running
+            .until(&format!("{label:?} can be pressed"), async || {
+                let pressed = self.page.run(script, json!([session, label])).await.ok()?;
+                (pressed == json!(true)).then_some(())
+            })
+            .await;
     }
 
     /// Waits until the page says `text` of a session's goal.

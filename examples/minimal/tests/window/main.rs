@@ -84,6 +84,39 @@ async fn a_window_destroyed_during_a_turn_comes_back_with_the_truth() {
 }
 
 #[tokio::test]
+async fn what_one_window_does_the_other_shows() {
+    let model = ScriptedModel::builder()
+        .turn([Step::gate("never"), Step::say("never said")])
+        .turn([Step::say(REPORT)])
+        .audit_verdict("complete", "everything was checked")
+        .start()
+        .unwrap();
+    let house = House::build(model).await;
+    let session = &house.session;
+    let (mut desktop, [first, second]) = Desktop::open_twice(&house).await;
+    desktop.turn_to(&first).await;
+    desktop.start_goal(&house, "Finish the work").await;
+    house.model.reached("never", PATIENCE).await.unwrap();
+    desktop.page_says(session, "working").await;
+
+    desktop.turn_to(&second).await;
+    desktop.page_says(session, "working").await;
+    desktop.press(session, "Pause").await;
+    desktop.turn_to(&first).await;
+    desktop.page_says(session, "paused").await;
+    desktop.press(session, "Resume").await;
+    let truth = "complete. everything was checked";
+    desktop.page_says(session, truth).await;
+    desktop.turn_to(&second).await;
+    desktop.page_says(session, truth).await;
+
+    let note = desktop.notifyd.next(PATIENCE).await.unwrap();
+    assert_eq!(note.summary, "Goal complete");
+    assert_eq!(desktop.notifyd.others(), []);
+    assert_eq!(house.model.work_calls().len(), 2);
+}
+
+#[tokio::test]
 async fn a_page_that_crashes_during_a_turn_changes_nothing() {
     let model = ScriptedModel::builder()
         .turn([Step::gate("turn"), Step::say(REPORT)])

@@ -129,7 +129,9 @@ fn stand_in() {
 
 /// The header HTTP Basic asks for, made by the library the client uses.
 fn reqwest_basic(user: &str, password: &str) -> String {
-    let request = reqwest::Client::new()
+    let request = opencode_client::http_client()
+        .build()
+        .unwrap()
         .get("http://127.0.0.1/")
         .basic_auth(user, Some(password));
     let request = request.build().unwrap();

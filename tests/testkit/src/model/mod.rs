@@ -269,6 +269,13 @@ impl Builder {
         self
     }
 
+    /// Answers with this where OpenCode asks for a session's title.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.script.title = Some(title.into());
+        self
+    }
+
     /// Says which requests are audits, by their body. Titles and summaries are told apart before.
     /// Without it: those that offer no tools.
     #[must_use]

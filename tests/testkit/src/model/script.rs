@@ -306,6 +306,8 @@ impl Turn {
 pub(crate) struct Script {
     pub(crate) turns: VecDeque<Turn>,
     pub(crate) audits: VecDeque<Turn>,
+    /// The title of every session that asks for one.
+    pub(crate) title: Option<String>,
     /// Turns and audits that belong to a question already asked. Not longer than the log.
     asked: BTreeMap<(u8, Question), Turn>,
     /// Errors given because of markers, by the text that held them.
@@ -316,7 +318,7 @@ impl Script {
     /// The answer to a request, and the gates before it.
     pub(crate) fn answer(&mut self, kind: Kind, question: Question, body: &Value) -> Slot {
         match kind {
-            Kind::Title => Slot::new(says("Fake title")),
+            Kind::Title => Slot::new(says(self.title.as_deref().unwrap_or("Fake title"))),
             Kind::Compaction => Slot::new(says("SUMMARY: goal and progress so far.")),
             Kind::Work => {
                 let scripted = self.scripted(Kind::Work, question.clone(), body);

@@ -12,6 +12,8 @@
     reason = "a failed step of a test ends the test with its reason"
 )]
 
+mod display;
+mod hands;
 mod screen;
 mod webdriver;
 
@@ -22,8 +24,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+pub use display::Display;
 use serde_json::{Value, json};
-pub use webdriver::Page;
+pub use webdriver::{Page, is_ready};
 
 use crate::Scratch;
 use crate::notifyd::Bus;
@@ -105,7 +108,12 @@ impl Running {
     /// Starts the driver alone: [`Running::page`] has it start the app.
     pub async fn driver(app: App, model_url: &str) -> Self {
         let port = free_port();
-        let driver = ["WebKitWebDriver".to_owned(), format!("--port={port}")];
+        let driver = [
+            "WebKitWebDriver".to_owned(),
+            format!("--port={port}"),
+            // It does not notice that an app was killed.
+            "--replace-on-new-session".to_owned(),
+        ];
         let automated = ("TAURI_WEBVIEW_AUTOMATION", "true");
         let mut running = Self::begin(app, model_url, &driver, &[automated]);
         running.driver = format!("http://127.0.0.1:{port}");
@@ -216,6 +224,20 @@ impl Running {
             assert!(begun.elapsed() < PATIENCE, "{}", self.said());
             tokio::time::sleep(LOOK).await;
         }
+    }
+
+    /// Kills the app and nothing else, as a crash does.
+    pub async fn crash(&self) {
+        self.kill(&self.app.process(), "-KILL");
+        self.has_no_app().await;
+    }
+
+    /// Waits until the app does not run.
+    pub async fn has_no_app(&self) {
+        self.until("the app has ended", async || {
+            self.process(&self.app.process()).is_none().then_some(())
+        })
+        .await;
     }
 
     /// The command lines of the servers that run on this desktop.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use opencode_client::http_client;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ impl Page {
     /// # Errors
     /// That the driver did not, or not in time.
     pub async fn open(url: &str, app: &str) -> Result<Self, String> {
-        let http = Client::builder().no_proxy().timeout(COMMAND_MAX).build();
+        let http = http_client().no_proxy().timeout(COMMAND_MAX).build();
         let http = http.map_err(|error| error.to_string())?;
         let options = json!({ "binary": app, "args": [] });
         let wanted = json!({ "alwaysMatch": { "webkitgtk:browserOptions": options } });
@@ -42,6 +43,34 @@ impl Page {
     /// The driver's.
     pub async fn reload(&self) -> Result<Value, String> {
         self.post("refresh", json!({})).await
+    }
+
+    /// The app's windows.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn windows(&self) -> Result<Vec<String>, String> {
+        let url = format!("{}/window/handles", self.session);
+        let handles = send(&self.http, Method::GET, url, Value::Null).await?;
+        serde_json::from_value(handles).map_err(|error| error.to_string())
+    }
+
+    /// Goes on with another of [`Page::windows`].
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn turn_to(&self, window: &str) -> Result<Value, String> {
+        self.post("window", json!({ "handle": window })).await
+    }
+
+    /// Goes on with the window that the app has: the one before was closed.
+    ///
+    /// # Errors
+    /// The driver's, or that there is none.
+    pub async fn follow(&self) -> Result<(), String> {
+        let windows = self.windows().await?;
+        let window = windows.last().ok_or("no window")?;
+        self.turn_to(window).await.map(drop)
     }
 
     /// Loads another page.
@@ -102,8 +131,8 @@ impl Page {
 }
 
 /// Whether a driver listens at `url`.
-pub(super) async fn is_ready(url: &str) -> bool {
-    let http = Client::builder().no_proxy().timeout(COMMAND_MAX).build();
+pub async fn is_ready(url: &str) -> bool {
+    let http = http_client().no_proxy().timeout(COMMAND_MAX).build();
     match http {
         Ok(http) => http.get(format!("{url}/status")).send().await.is_ok(),
         Err(_) => false,

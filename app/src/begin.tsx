@@ -1,5 +1,3 @@
-import './styles.css';
-
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -9,7 +7,8 @@ import { languageOf, startI18n } from './i18n';
 import { loadPreferences, preferences } from './preferences';
 import { followTheme } from './theme';
 
-async function begin(): Promise<void> {
+/** Shows the page. */
+export async function begin(): Promise<void> {
   if (import.meta.env.VITE_MOCK === '1') {
     const { install } = await import('../browser/mock');
     install();
@@ -26,5 +25,3 @@ async function begin(): Promise<void> {
     </StrictMode>,
   );
 }
-
-void begin();
