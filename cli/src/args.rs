@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use goal_core::fields;
 use goal_core::goal::{ModelRef, SAFE_INTEGER_MAX, SessionId};
 use goal_core::objective::valid_session_id;
 use goal_engine::command::Choices;
@@ -462,16 +463,10 @@ pub(crate) fn session(text: &str) -> Result<SessionId, Failure> {
 /// # Errors
 /// `invalidPrompt`.
 fn model(text: &str) -> Result<ModelRef, Failure> {
-    let names = text.split_once('/');
-    let named = names.filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-    let (provider, model) = named.ok_or_else(|| {
+    fields::model("model", text).map_err(|_| {
         let shown = crate::text::clip(&crate::text::one_line(text), 60);
         let message = say!("error.invalidPrompt.model", value = shown);
         Failure::of(Code::InvalidPrompt, message)
-    })?;
-    Ok(ModelRef {
-        provider: provider.to_owned(),
-        model: model.to_owned(),
     })
 }
 
@@ -480,19 +475,15 @@ fn model(text: &str) -> Result<ModelRef, Failure> {
 /// # Errors
 /// `invalidBudget`.
 pub(crate) fn budget(text: &str) -> Result<u64, Failure> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|_| digits);
-    number
-        .filter(|number| (1..=SAFE_INTEGER_MAX).contains(number))
-        .ok_or_else(|| {
-            let shown = crate::text::clip(&crate::text::one_line(text), 40);
-            let message = say!(
-                "error.invalidBudget.value",
-                value = shown,
-                max = SAFE_INTEGER_MAX
-            );
-            Failure::of(Code::InvalidBudget, message)
-        })
+    fields::budget_in_digits("tokenBudget", text, 1..=SAFE_INTEGER_MAX).map_err(|_| {
+        let shown = crate::text::clip(&crate::text::one_line(text), 40);
+        let message = say!(
+            "error.invalidBudget.value",
+            value = shown,
+            max = SAFE_INTEGER_MAX
+        );
+        Failure::of(Code::InvalidBudget, message)
+    })
 }
 
 /// What clap has to say about a line, without usage and tips, in one line.

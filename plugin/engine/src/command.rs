@@ -9,6 +9,7 @@ mod look;
 mod start;
 
 use goal_core::change::{self, Change};
+use goal_core::fields;
 use goal_core::goal::{Goal, ResumedOver, SessionId, Status};
 use goal_core::inherit::is_inherited;
 use goal_core::objective;
@@ -400,14 +401,9 @@ fn objective_of(text: &str) -> Result<&str, Error> {
 }
 
 pub(crate) fn check_budget(budget: Option<u64>) -> Result<(), Error> {
-    let most = goal_core::goal::SAFE_INTEGER_MAX;
-    match budget {
-        Some(budget) if budget == 0 || budget > most => Err(Error::new(
-            Code::InvalidBudget,
-            format!("A token budget is a whole number from 1 to {most}."),
-        )),
-        Some(_) | None => Ok(()),
-    }
+    let checked = budget.map(|budget| fields::budget("tokenBudget", budget));
+    let checked = checked.transpose().map(drop);
+    checked.map_err(|broken| Error::new(Code::InvalidBudget, broken.to_string()))
 }
 
 fn budget_spent(goal: &Goal) -> Error {
