@@ -2,6 +2,7 @@
 //! and by the command line alike. Each is safe to repeat, and a refused one changes nothing.
 
 mod choices;
+mod dispatch;
 mod edit;
 mod end;
 mod fit;
