@@ -1,6 +1,8 @@
 //! What can be typed. Values whose refusal has a code of its own (budgets, limits, objectives)
 //! come as text and are read behind this door, by `objective`, `limits` and [`budget`].
 
+mod session;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -13,6 +15,11 @@ use goal_engine::ports::Address;
 
 use crate::failure::Failure;
 use crate::limits::LimitFlags;
+
+pub(crate) use self::session::{
+    Create, Fork, List, Messages, OfSession, Send, SessionVerb, TIMEOUT_SECONDS, Until, WaitFlags,
+    folder, message,
+};
 
 /// Widest line of a help text.
 const HELP_COLUMNS: usize = 100;
@@ -108,6 +115,16 @@ pub(crate) enum Area {
     Goal {
         #[command(subcommand)]
         verb: Verb,
+    },
+    #[command(
+        about = say!("help.session.about"),
+        long_about = say!("help.session.long"),
+        after_help = say!("help.session.exits"),
+        arg_required_else_help = true
+    )]
+    Session {
+        #[command(subcommand)]
+        verb: SessionVerb,
     },
     #[command(
         about = say!("help.doctor.about"),

@@ -127,7 +127,7 @@ fn wants_file(cli: &Cli) -> bool {
         Area::Goal {
             verb: Verb::Serve(serve),
         } => !serve.no_log_file,
-        Area::Goal { .. } | Area::Doctor(_) | Area::Auditor { .. } => false,
+        Area::Goal { .. } | Area::Session { .. } | Area::Doctor(_) | Area::Auditor { .. } => false,
     }
 }
 
@@ -135,7 +135,7 @@ fn wants_file(cli: &Cli) -> bool {
 fn default_level(cli: &Cli) -> Level {
     match &cli.area {
         Area::Doctor(_) | Area::Auditor { .. } => Level::Off,
-        Area::Goal { .. } => Level::Warn,
+        Area::Goal { .. } | Area::Session { .. } => Level::Warn,
     }
 }
 

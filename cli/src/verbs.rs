@@ -6,6 +6,7 @@ mod doctor;
 mod end;
 mod look;
 mod serve;
+mod session;
 mod watch;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -35,6 +36,7 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
     let connection = &cli.common.connection;
     let verb = match cli.area {
         Area::Goal { verb } => verb,
+        Area::Session { verb } => return session::run(verb, connection, output).await,
         Area::Doctor(args) => return doctor::doctor(&args, connection, output).await,
         Area::Auditor {
             verb: AuditorVerb::Test(args),

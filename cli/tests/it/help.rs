@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 19] = [
     "goal serve",
     "goal start",
     "goal show",
@@ -14,6 +14,12 @@ const VERBS: [&str; 13] = [
     "goal complete",
     "goal clear",
     "goal resume",
+    "session create",
+    "session send",
+    "session fork",
+    "session list",
+    "session status",
+    "session messages",
     "doctor",
     "auditor test",
 ];
@@ -23,6 +29,13 @@ async fn the_help_of_goal_names_verbs_and_exit_codes() {
     let done = Command::new().goal("--help").await;
     assert_eq!(done.code, 0);
     insta::assert_snapshot!("help_goal", done.stdout);
+}
+
+#[tokio::test]
+async fn the_help_of_session_names_verbs_and_exit_codes() {
+    let done = Command::new().line("session --help").await;
+    assert_eq!(done.code, 0);
+    insta::assert_snapshot!("help_session", done.stdout);
 }
 
 #[tokio::test]

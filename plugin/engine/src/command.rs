@@ -7,7 +7,9 @@ mod edit;
 mod end;
 mod fit;
 mod look;
+mod session;
 mod start;
+mod talk;
 
 use goal_core::change::{self, Change};
 use goal_core::fields;
@@ -29,8 +31,13 @@ pub(crate) use self::edit::{ReadyEdit, edit_prepared, prepare_edit};
 pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};
 pub use self::fit::AuditorCopy;
 pub use self::look::{Explanation, Look, list, objective, show, why};
+pub use self::session::{
+    CreateRequest, ForkRequest, GoalWish, Left, Note, Remains, SendRequest, Sent, Unsent, create,
+    fork, send,
+};
 pub(crate) use self::start::{ReadyStart, prepare_start, start_prepared};
 pub use self::start::{StartRequest, Started, start};
+pub use self::talk::{Standing, Turn, messages, sessions, standing, turn};
 
 /// A carried-out pause.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use goal_core::fields::{self, File};
 
-use crate::error::Error;
-use crate::ports::{Address, Attachment};
+use crate::error::{Code, Error};
+use crate::ports::{Address, Attachment, Catalogue};
 
 /// Whom the first prompt addresses and what goes along with it. What is left out follows the
 /// session, as a continuation does; a continuation then follows this prompt's answer.
@@ -37,6 +37,43 @@ impl Choices {
         Ok(Self { to, attachments })
     }
 
+    /// Checks what was chosen against what there is. A list that is empty, as one that could not be
+    /// read, refuses nobody (A1).
+    pub(super) fn check_known(&self, there: &Catalogue) -> Result<(), Error> {
+        let Address {
+            model,
+            agent,
+            variant,
+        } = &self.to;
+        if let Some(agent) = agent.as_deref().filter(|_| !there.agents.is_empty()) {
+            let mut agents = there.agents.iter();
+            match agents.find(|known| known.name == agent) {
+                Some(known) if known.is_subagent => {
+                    return Err(unknown(
+                        "agent",
+                        "names an agent that only works for others",
+                    ));
+                }
+                Some(_) => {}
+                None => return Err(unknown("agent", "names no agent of this folder")),
+            }
+        }
+        let Some(model) = model.as_ref().filter(|_| !there.models.is_empty()) else {
+            return Ok(());
+        };
+        let mut models = there.models.iter();
+        let Some(known) = models.find(|known| known.model == *model) else {
+            return Err(unknown("model", "names no model that can be used here"));
+        };
+        let variants = &known.variants;
+        match variant {
+            Some(variant) if !variants.is_empty() && !variants.contains(variant) => {
+                Err(unknown("variant", "names no variant of this model"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Whom the prompt addresses, where that was chosen.
     #[must_use]
     pub fn to(&self) -> &Address {
@@ -48,6 +85,10 @@ impl Choices {
     pub fn attachments(&self) -> &[Attachment] {
         &self.attachments
     }
+}
+
+fn unknown(field: &str, rule: &str) -> Error {
+    Error::new(Code::InvalidPrompt, format!("`{field}` {rule}."))
 }
 
 fn file(attachment: &Attachment) -> File<'_> {
@@ -64,7 +105,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-    use crate::error::Code;
+    use crate::ports::{AgentRead, ModelRead};
 
     #[test]
     fn every_choice_is_checked_under_its_own_name() {
@@ -100,6 +141,69 @@ mod tests {
         assert_eq!(error.code(), Code::InvalidPrompt);
         let expected = "`attachments[0].url` takes a `data:` or a `file:` address.";
         assert_eq!(error.message(), expected);
+    }
+
+    #[test]
+    fn a1_who_is_not_there_is_refused_unless_nothing_is_known() {
+        let big = ModelRef {
+            provider: "p".to_owned(),
+            model: "big".to_owned(),
+        };
+        let agent = |name: &str, is_subagent| AgentRead {
+            name: name.to_owned(),
+            is_subagent,
+        };
+        let there = Catalogue {
+            agents: vec![agent("build", false), agent("explore", true)],
+            models: vec![ModelRead {
+                model: big.clone(),
+                variants: vec!["high".to_owned()],
+            }],
+        };
+        let other = ModelRef {
+            model: "other".to_owned(),
+            ..big.clone()
+        };
+        let choice = |agent: Option<&str>, model: Option<&ModelRef>, variant: Option<&str>| {
+            let to = Address {
+                model: model.cloned(),
+                agent: agent.map(str::to_owned),
+                variant: variant.map(str::to_owned),
+            };
+            Choices::new(to, Vec::new()).unwrap()
+        };
+        for good in [
+            Choices::default(),
+            choice(Some("build"), Some(&big), Some("high")),
+            choice(None, None, Some("any")),
+        ] {
+            assert_eq!(good.check_known(&there), Ok(()));
+        }
+        for (bad, expected) in [
+            (
+                choice(Some("none"), None, None),
+                "`agent` names no agent of this folder.",
+            ),
+            (
+                choice(Some("explore"), None, None),
+                "`agent` names an agent that only works for others.",
+            ),
+            (
+                choice(None, Some(&other), None),
+                "`model` names no model that can be used here.",
+            ),
+            (
+                choice(None, Some(&big), Some("low")),
+                "`variant` names no variant of this model.",
+            ),
+        ] {
+            let error = bad.check_known(&there).unwrap_err();
+            assert_eq!(
+                (error.code(), error.message()),
+                (Code::InvalidPrompt, expected)
+            );
+            assert_eq!(bad.check_known(&Catalogue::default()), Ok(()));
+        }
     }
 
     #[test]
