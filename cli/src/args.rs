@@ -6,6 +6,7 @@ mod session;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use goal_core::fields;
 use goal_core::goal::{ModelRef, SAFE_INTEGER_MAX, SessionId};
 use goal_core::objective::valid_session_id;
@@ -141,6 +142,18 @@ pub(crate) enum Area {
         #[command(subcommand)]
         verb: AuditorVerb,
     },
+    #[command(
+        about = say!("help.completions.about"),
+        long_about = say!("help.completions.long"),
+        after_long_help = say!("help.completions.examples")
+    )]
+    Completions(Completions),
+    #[command(
+        about = say!("help.man.about"),
+        long_about = say!("help.man.long"),
+        after_long_help = say!("help.man.examples")
+    )]
+    Man(Man),
 }
 
 #[derive(Debug, Subcommand)]
@@ -370,6 +383,18 @@ pub(crate) struct Pause {
     pub(crate) session: Option<String>,
     #[arg(long, help = say!("help.pause.all"))]
     pub(crate) all: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    #[arg(value_name = "SHELL", help = say!("help.completions.shell"))]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    #[arg(value_name = "VERB", help = say!("help.man.verb"))]
+    pub(crate) verb: Vec<String>,
 }
 
 #[derive(Args, Debug)]

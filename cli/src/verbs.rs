@@ -5,6 +5,7 @@ mod change;
 mod doctor;
 mod end;
 mod look;
+mod manual;
 mod serve;
 mod session;
 mod watch;
@@ -41,6 +42,8 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
         Area::Auditor {
             verb: AuditorVerb::Test(args),
         } => return auditor::test(&args, connection, output).await,
+        Area::Completions(args) => return manual::completions(&args, output),
+        Area::Man(args) => return manual::page(&args, output),
     };
     match verb {
         Verb::Serve(args) => serve::serve(&args, connection, output).await,

@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 21] = [
     "goal serve",
     "goal start",
     "goal show",
@@ -22,6 +22,8 @@ const VERBS: [&str; 19] = [
     "session messages",
     "doctor",
     "auditor test",
+    "completions",
+    "man",
 ];
 
 #[tokio::test]
@@ -57,6 +59,24 @@ async fn every_verb_has_a_help_with_an_example() {
         let name = verb.replace(' ', "_").replace("goal_", "");
         insta::assert_snapshot!(format!("help_{name}"), done.stdout);
     }
+}
+
+#[tokio::test]
+async fn every_shell_completes_and_the_manual_has_a_page_for_each_verb() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let done = Command::new().line(&format!("completions {shell}")).await;
+        assert_eq!(done.code, 0, "{shell}: {done:?}");
+        assert!(done.stdout.contains("goal-token-budget"), "{shell}");
+    }
+    for verb in std::iter::once("").chain(VERBS) {
+        let done = Command::new().line(format!("man {verb}").trim()).await;
+        assert_eq!(done.code, 0, "{verb}: {done:?}");
+        let title = format!("openchamber {verb}").trim().replace(' ', "-");
+        let line = format!(".TH {title} 1");
+        assert!(done.stdout.contains(&line), "{verb}: {}", done.stdout);
+    }
+    let done = Command::new().line("man goal frob").await;
+    assert_eq!(done.code, 2, "{done:?}");
 }
 
 #[tokio::test]
