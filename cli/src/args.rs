@@ -1,9 +1,13 @@
 //! What can be typed. Values whose refusal has a code of its own (budgets, limits, objectives)
 //! come as text and are read behind this door, by `objective`, `limits` and [`budget`].
 
+mod session;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use goal_core::fields;
 use goal_core::goal::{ModelRef, SAFE_INTEGER_MAX, SessionId};
 use goal_core::objective::valid_session_id;
 use goal_engine::command::Choices;
@@ -12,6 +16,11 @@ use goal_engine::ports::Address;
 
 use crate::failure::Failure;
 use crate::limits::LimitFlags;
+
+pub(crate) use self::session::{
+    Create, Fork, List, Messages, OfSession, Send, SessionVerb, TIMEOUT_SECONDS, Until, WaitFlags,
+    folder, message,
+};
 
 /// Widest line of a help text.
 const HELP_COLUMNS: usize = 100;
@@ -109,6 +118,16 @@ pub(crate) enum Area {
         verb: Verb,
     },
     #[command(
+        about = say!("help.session.about"),
+        long_about = say!("help.session.long"),
+        after_help = say!("help.session.exits"),
+        arg_required_else_help = true
+    )]
+    Session {
+        #[command(subcommand)]
+        verb: SessionVerb,
+    },
+    #[command(
         about = say!("help.doctor.about"),
         long_about = say!("help.doctor.long"),
         after_long_help = say!("help.doctor.examples")
@@ -123,6 +142,18 @@ pub(crate) enum Area {
         #[command(subcommand)]
         verb: AuditorVerb,
     },
+    #[command(
+        about = say!("help.completions.about"),
+        long_about = say!("help.completions.long"),
+        after_long_help = say!("help.completions.examples")
+    )]
+    Completions(Completions),
+    #[command(
+        about = say!("help.man.about"),
+        long_about = say!("help.man.long"),
+        after_long_help = say!("help.man.examples")
+    )]
+    Man(Man),
 }
 
 #[derive(Debug, Subcommand)]
@@ -355,6 +386,18 @@ pub(crate) struct Pause {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Completions {
+    #[arg(value_name = "SHELL", help = say!("help.completions.shell"))]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    #[arg(value_name = "VERB", help = say!("help.man.verb"))]
+    pub(crate) verb: Vec<String>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Doctor {
     #[arg(long, value_name = "DIR", help = say!("help.doctor.dir"))]
     pub(crate) dir: Option<PathBuf>,
@@ -462,16 +505,10 @@ pub(crate) fn session(text: &str) -> Result<SessionId, Failure> {
 /// # Errors
 /// `invalidPrompt`.
 fn model(text: &str) -> Result<ModelRef, Failure> {
-    let names = text.split_once('/');
-    let named = names.filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-    let (provider, model) = named.ok_or_else(|| {
+    fields::model("model", text).map_err(|_| {
         let shown = crate::text::clip(&crate::text::one_line(text), 60);
         let message = say!("error.invalidPrompt.model", value = shown);
         Failure::of(Code::InvalidPrompt, message)
-    })?;
-    Ok(ModelRef {
-        provider: provider.to_owned(),
-        model: model.to_owned(),
     })
 }
 
@@ -480,19 +517,15 @@ fn model(text: &str) -> Result<ModelRef, Failure> {
 /// # Errors
 /// `invalidBudget`.
 pub(crate) fn budget(text: &str) -> Result<u64, Failure> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|_| digits);
-    number
-        .filter(|number| (1..=SAFE_INTEGER_MAX).contains(number))
-        .ok_or_else(|| {
-            let shown = crate::text::clip(&crate::text::one_line(text), 40);
-            let message = say!(
-                "error.invalidBudget.value",
-                value = shown,
-                max = SAFE_INTEGER_MAX
-            );
-            Failure::of(Code::InvalidBudget, message)
-        })
+    fields::budget_in_digits("tokenBudget", text, 1..=SAFE_INTEGER_MAX).map_err(|_| {
+        let shown = crate::text::clip(&crate::text::one_line(text), 40);
+        let message = say!(
+            "error.invalidBudget.value",
+            value = shown,
+            max = SAFE_INTEGER_MAX
+        );
+        Failure::of(Code::InvalidBudget, message)
+    })
 }
 
 /// What clap has to say about a line, without usage and tips, in one line.

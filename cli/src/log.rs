@@ -127,15 +127,20 @@ fn wants_file(cli: &Cli) -> bool {
         Area::Goal {
             verb: Verb::Serve(serve),
         } => !serve.no_log_file,
-        Area::Goal { .. } | Area::Doctor(_) | Area::Auditor { .. } => false,
+        Area::Goal { .. }
+        | Area::Session { .. }
+        | Area::Doctor(_)
+        | Area::Auditor { .. }
+        | Area::Completions(_)
+        | Area::Man(_) => false,
     }
 }
 
 /// `doctor` and `auditor` tell by themselves, in order, what would be a warning elsewhere.
 fn default_level(cli: &Cli) -> Level {
     match &cli.area {
-        Area::Doctor(_) | Area::Auditor { .. } => Level::Off,
-        Area::Goal { .. } => Level::Warn,
+        Area::Doctor(_) | Area::Auditor { .. } | Area::Completions(_) | Area::Man(_) => Level::Off,
+        Area::Goal { .. } | Area::Session { .. } => Level::Warn,
     }
 }
 

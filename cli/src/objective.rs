@@ -24,12 +24,20 @@ pub(crate) fn read(given: &Objective) -> Result<String, Failure> {
     let path = given.file.as_deref();
     let path = path.filter(|path| *path != Path::new("-"));
     let Some(path) = path else {
-        let name = say!("objective.stdin");
-        return said(read_from(&mut std::io::stdin().lock(), &name)?, &name);
+        return from_stdin();
     };
     let name = crate::text::one_line(&path.display().to_string());
     let mut file = std::fs::File::open(path).map_err(|error| unreadable(&name, &error))?;
     said(read_from(&mut file, &name)?, &name)
+}
+
+/// A text from standard input.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn from_stdin() -> Result<String, Failure> {
+    let name = say!("objective.stdin");
+    said(read_from(&mut std::io::stdin().lock(), &name)?, &name)
 }
 
 fn read_from(source: &mut impl Read, name: &str) -> Result<String, Failure> {

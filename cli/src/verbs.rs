@@ -5,7 +5,9 @@ mod change;
 mod doctor;
 mod end;
 mod look;
+mod manual;
 mod serve;
+mod session;
 mod watch;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -35,10 +37,13 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
     let connection = &cli.common.connection;
     let verb = match cli.area {
         Area::Goal { verb } => verb,
+        Area::Session { verb } => return session::run(verb, connection, output).await,
         Area::Doctor(args) => return doctor::doctor(&args, connection, output).await,
         Area::Auditor {
             verb: AuditorVerb::Test(args),
         } => return auditor::test(&args, connection, output).await,
+        Area::Completions(args) => return manual::completions(&args, output),
+        Area::Man(args) => return manual::page(&args, output),
     };
     match verb {
         Verb::Serve(args) => serve::serve(&args, connection, output).await,

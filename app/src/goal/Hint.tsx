@@ -5,8 +5,6 @@ import { useTranslation } from 'react-i18next';
 import { errorText, GoalError, goalStore, OBJECTIVE_MAX } from 'tauri-plugin-goal-api';
 import { GoalGlyph, useKit } from 'tauri-plugin-goal-api/react';
 
-import { useCommands } from '../composer/commands';
-import { parseSlash } from '../composer/slash';
 import { changeDraft, drafts, useDraft } from '../drafts';
 import { openSettings } from '../navigation';
 import { Popup } from '../ui/Popup';
@@ -40,35 +38,22 @@ function Armed({ sessionId, draft, directory }: PlaceProps): ReactNode {
         )}
       </div>
       {auditor instanceof GoalError && <NoAuditor error={auditor} />}
-      <Text draft={draft} directory={directory} />
+      <Text draft={draft} />
     </div>
   );
 }
 
-/** What is wrong with what was typed so far. */
-function Text({ draft, directory }: Pick<PlaceProps, 'draft' | 'directory'>): ReactNode {
+/** What is to be known of what was typed so far. */
+function Text({ draft }: Pick<PlaceProps, 'draft'>): ReactNode {
   const { t, i18n } = useTranslation('goal');
   const { text } = useDraft(draft);
-  const commands = useCommands(directory);
-  const slash = parseSlash(text);
-  const command = commands.find(({ name }) => name === slash?.name);
   const limit = new Intl.NumberFormat(i18n.language).format(OBJECTIVE_MAX);
   return (
     <div role="status">
-      {command !== undefined && <Warning text={t('armed.command', { name: command.name })} />}
       {text.length > OBJECTIVE_MAX && (
         <p className="mt-1">{t('armed.long', { limit })}</p>
       )}
     </div>
-  );
-}
-
-function Warning({ text }: { text: string }): ReactNode {
-  return (
-    <p className="mt-1 flex items-start gap-1.5 text-waiting">
-      <TriangleAlert size={14} aria-hidden className="mt-px shrink-0" />
-      {text}
-    </p>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Sending an armed message. The engine carries it out: objective, goal, then the prompt with its reminder. */
+/** Sending an armed message. The engine carries it out: objective, goal, then the prompt, or the command that it is. */
 import i18next from 'i18next';
 import {
   errorText,
@@ -10,11 +10,8 @@ import {
   type Started,
 } from 'tauri-plugin-goal-api';
 
-import { commandsOf } from '../composer/commands';
-import { parseSlash } from '../composer/slash';
 import type { Attachment, ModelChoice } from '../host/contract';
 import { createSession, remove } from '../server/actions';
-import { server } from '../server/store';
 import { Told, toast } from '../ui/toasts';
 import { wordsOf } from './words';
 
@@ -35,7 +32,6 @@ export interface ArmedMessage {
  * and a session that was made for it is gone again.
  */
 export async function armedSend(message: ArmedMessage): Promise<{ sessionId: string }> {
-  await check(message);
   const made = message.sessionId === null ? await makeSession(message.directory) : null;
   const sessionId = message.sessionId ?? made ?? '';
   try {
@@ -80,23 +76,10 @@ async function makeSession(directory: string | null): Promise<string> {
   return (await createSession(directory)).id;
 }
 
-/** What a goal cannot take along is refused before anything is made. */
-async function check({ text: typed, sessionId, directory }: ArmedMessage): Promise<void> {
-  const slash = parseSlash(typed);
-  const folder = sessionId === null ? directory : server.getState().sessions[sessionId]?.directory;
-  if (slash === null || folder == null) return;
-  const commands = await commandsOf(folder);
-  if (commands.some(({ name }) => name === slash.name)) {
-    throw new Told(text('armed.command', { name: slash.name }));
-  }
-}
-
 /** Started all the same, but not with all that was asked for. */
 function tell({ notDistilled }: Started): void {
   if (notDistilled !== null) toast({ tone: 'plain', text: text('send.notDistilled') });
 }
 
-const text = (
-  key: 'armed.command' | 'send.noFolder' | 'send.notDistilled',
-  values: { name?: string } = {},
-): string => i18next.getFixedT(null, 'goal')(key, { name: '', ...values });
+const text = (key: 'send.noFolder' | 'send.notDistilled'): string =>
+  i18next.getFixedT(null, 'goal')(key);

@@ -11,8 +11,7 @@ beforeEach(() => {
   backend = new Backend();
   know(session());
   backend.answers['server_call'] = (call) => {
-    const { method, path } = call['request'] as { method: string; path: string };
-    if (path === '/command') return answered([{ name: 'review', template: '' }]);
+    const { method } = call['request'] as { method: string };
     return method === 'POST' ? answered(session({ id: 'ses_new' })) : answered(true);
   };
 });
@@ -83,10 +82,15 @@ test('a session that was there before is never deleted', async () => {
   expect(changes()).toEqual([]);
 });
 
-test('what a goal cannot take along is refused before anything is made', async () => {
-  await expect(armedSend(message({ sessionId: null, text: '/review all' }))).rejects.toThrow('/review');
+test('without a folder there is no session to make', async () => {
   await expect(armedSend(message({ sessionId: null, directory: null }))).rejects.toThrow('folder');
   expect([changes(), backend.asked('start')]).toEqual([[], []]);
+});
+
+test('a slash command is started as it was typed: the plugin knows what to make of it', async () => {
+  await armedSend(message({ text: '/review all' }));
+  expect(backend.asked('start')[0]).toMatchObject({ objective: '/review all' });
+  expect(backend.asked('server_call')).toEqual([]);
 });
 
 test('the first message goes with the agent, the model and the files that were chosen', async () => {

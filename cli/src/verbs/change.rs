@@ -341,7 +341,7 @@ fn inline_line(inline: bool) -> Option<String> {
 }
 
 /// How an active goal goes on.
-fn follow_lines(session: &SessionId) -> [String; 2] {
+pub(super) fn follow_lines(session: &SessionId) -> [String; 2] {
     let command = say!("start.next.command", session = session);
     [say!("start.next"), indented(command)]
 }

@@ -11,6 +11,7 @@ use goal_engine::command;
 use goal_engine::error::{Code, Error};
 use goal_engine::host::CommandConnection;
 use goal_engine::ports::{Events, Ports, ServerEvent, SessionRead};
+use goal_engine::server::ServerEvents;
 use goal_engine::view::GoalView;
 use serde_json::Value;
 
@@ -57,6 +58,34 @@ pub(crate) async fn watch(
     result.and_then(|exit| printed.map(|()| exit))
 }
 
+/// Follows one goal to its end, for another verb; `shows`: with its lines for people.
+pub(crate) async fn follow(
+    session: SessionId,
+    connected: CommandConnection,
+    events: &mut ServerEvents,
+    output: &Output,
+    shows: bool,
+) -> Result<Exit, Stop> {
+    let limits = Limits::DEFAULT;
+    let CommandConnection { ports, server, .. } = connected;
+    let mut watcher = Watcher {
+        session: Some(session),
+        known: BTreeMap::new(),
+        looked: false,
+        timeline: Timeline::of_watcher(super::clock().zone, &limits, output.page()),
+        json: false,
+        silent: !shows,
+        server: ServerFacts::from(&server),
+        lines: Vec::new(),
+        ports,
+        limits,
+    };
+    let mut printer = Printer::to_stdout();
+    let result = watcher.run(events, &mut printer).await;
+    let printed = printer.finish().await;
+    result.and_then(|exit| printed.map(|()| exit))
+}
+
 /// Connects, for as long as it takes, and watches.
 async fn connected(
     session: Option<SessionId>,
@@ -85,6 +114,7 @@ async fn connected(
         looked: false,
         timeline: Timeline::of_watcher(super::clock().zone, &limits, output.page()),
         json: output.is_json(),
+        silent: false,
         server: ServerFacts::from(&server),
         lines: Vec::new(),
         ports,
@@ -105,6 +135,8 @@ struct Watcher {
     looked: bool,
     timeline: Timeline,
     json: bool,
+    /// Nothing is printed: only the end counts.
+    silent: bool,
     server: ServerFacts,
     /// Lines to print.
     lines: Vec<String>,
@@ -114,7 +146,8 @@ impl Watcher {
     async fn run(&mut self, events: &mut dyn Events, printer: &mut Printer) -> Result<Exit, Stop> {
         let mut exit = self.look().await;
         loop {
-            for line in std::mem::take(&mut self.lines) {
+            let lines = std::mem::take(&mut self.lines);
+            for line in lines.into_iter().filter(|_| !self.silent) {
                 printer.line(line).await?;
             }
             if let Some(exit) = exit? {

@@ -38,6 +38,8 @@ fn families() -> Vec<(&'static str, Vec<&'static str>)> {
             vec!["settings", "config", "family-scan", "session-model"],
         ),
         ("check.state", vec!["ok", "warn", "fail"]),
+        ("session.state", vec!["idle", "busy", "retry"]),
+        ("session.role", vec!["user", "assistant"]),
         ("check", crate::verbs::CHECKS.to_vec()),
         ("help.limit", crate::limits::names().collect()),
     ]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -44,6 +45,12 @@ struct World {
     asked: Mutex<Vec<Value>>,
     /// How many sessions were made.
     made: AtomicUsize,
+    /// What was written, in order, each with whether the session's objective file was there.
+    written: Mutex<Vec<String>>,
+    /// Where objective files are.
+    objectives: Mutex<Option<PathBuf>>,
+    /// The server fails to take messages.
+    deaf: AtomicBool,
     /// Sessions of which nothing can be stopped or written.
     stuck: Mutex<Vec<String>>,
     models: AtomicBool,
@@ -84,10 +91,11 @@ impl Fake {
             )
             .route("/session/{id}/children", get(async || Json(json!([]))))
             .route("/session/{id}/message", get(messages).merge(post(answer)))
-            .route(
-                "/session/{id}/prompt_async",
-                post(async || StatusCode::NO_CONTENT),
-            )
+            .route("/session/{id}/message/{message}", get(message))
+            .route("/session/{id}/prompt_async", post(prompt))
+            .route("/session/{id}/command", post(command))
+            .route("/session/{id}/fork", post(fork))
+            .route("/command", get(commands))
             .route("/session/{id}/abort", post(async || Json(json!(true))))
             .route("/permission", get(async || Json(json!([]))))
             .route("/question", get(async || Json(json!([]))))
@@ -195,6 +203,21 @@ impl Fake {
         self.world.stuck.lock().unwrap().push(id.to_owned());
     }
 
+    /// From now on what is written is noted with whether the session's objective lies in `folder`.
+    pub(crate) fn note_objectives(&self, folder: &std::path::Path) {
+        *self.world.objectives.lock().unwrap() = Some(folder.to_owned());
+    }
+
+    /// What was written so far, in order.
+    pub(crate) fn written(&self) -> Vec<String> {
+        self.world.written.lock().unwrap().clone()
+    }
+
+    /// From now on every message meets an error.
+    pub(crate) fn hears_nothing(&self) {
+        self.world.deaf.store(true, Ordering::SeqCst);
+    }
+
     /// From now on there is no model.
     pub(crate) fn take_models(&self) {
         self.world.models.store(false, Ordering::SeqCst);
@@ -213,6 +236,9 @@ impl World {
             reply: Mutex::default(),
             asked: Mutex::default(),
             made: AtomicUsize::new(0),
+            written: Mutex::default(),
+            objectives: Mutex::default(),
+            deaf: AtomicBool::new(false),
             stuck: Mutex::default(),
             models: AtomicBool::new(true),
             thinks: AtomicBool::new(false),
@@ -224,6 +250,29 @@ impl World {
 
     fn none() -> Arc<Self> {
         Self::new("")
+    }
+
+    fn note(&self, what: &str, id: &str) {
+        let folder = self.objectives.lock().unwrap().clone();
+        let file = folder.is_some_and(|folder| folder.join(format!("{id}.md")).exists());
+        let file = if file { ", file" } else { "" };
+        let noted = format!("{what} {id}{file}");
+        self.written.lock().unwrap().push(noted);
+    }
+
+    /// Takes a message and answers it at once.
+    fn take(&self, id: &str, message: &str, parts: &Value) -> Value {
+        let info = json!({ "id": message, "role": "user", "time": { "created": now() } });
+        let prompt = json!({ "info": info, "parts": parts });
+        let mut answer = reply_of("msg_answer", "moved it");
+        answer["info"]["parentID"] = json!(message);
+        answer["info"]["time"] = json!({ "created": now() + 1, "completed": now() + 2 });
+        let mut messages = self.messages.lock().unwrap();
+        messages.extend([prompt, answer.clone()]);
+        drop(messages);
+        let idle = json!({ "sessionID": id, "status": { "type": "idle" } });
+        self.tell("session.status", &idle);
+        answer
     }
 
     fn delete(&self, id: &str) -> Option<()> {
@@ -323,6 +372,12 @@ async fn change(
         return not_found(&id);
     };
     session["metadata"] = change["metadata"].clone();
+    let goal = &session["metadata"]["openchamber"]["goal"];
+    let what = match goal["status"].as_str() {
+        Some(status) => format!("PATCH {status}"),
+        None => "PATCH nothing".to_owned(),
+    };
+    world.note(&what, &id);
     world.put(&id, session.clone());
     Json(session).into_response()
 }
@@ -333,8 +388,75 @@ async fn make(State(world): State<Arc<World>>, Json(new): Json<Value>) -> Json<V
     session["id"] = json!(id);
     session["directory"] = json!(DIRECTORY);
     session["time"] = json!({ "created": now(), "updated": now() });
+    if session["parentID"].is_null() {
+        world.note("POST session", &id);
+    }
     world.put(&id, session.clone());
     Json(session)
+}
+
+async fn fork(
+    State(world): State<Arc<World>>,
+    Path(id): Path<String>,
+    Json(_): Json<Value>,
+) -> Response {
+    let Some(mut copy) = world.sessions.lock().unwrap().get(&id).cloned() else {
+        return not_found(&id);
+    };
+    world.note("POST fork", &id);
+    copy["id"] = json!("ses_copy");
+    copy["time"] = json!({ "created": now(), "updated": now() });
+    world.put("ses_copy", copy.clone());
+    Json(copy).into_response()
+}
+
+/// `/move` with two arguments, and one whose text nobody knows.
+async fn commands() -> Json<Value> {
+    Json(json!([
+        { "name": "move", "template": "Move $1 to $2", "hints": ["$1", "$2"] },
+        { "name": "mystery", "template": null },
+    ]))
+}
+
+async fn prompt(
+    State(world): State<Arc<World>>,
+    Path(id): Path<String>,
+    Json(prompt): Json<Value>,
+) -> Response {
+    let parts = prompt["parts"].as_array().map_or(0, Vec::len);
+    world.note(&format!("POST prompt of {parts}"), &id);
+    if world.deaf.load(Ordering::SeqCst) {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    let message = prompt["messageID"].as_str().unwrap_or_default();
+    world.take(&id, message, &prompt["parts"]);
+    StatusCode::NO_CONTENT.into_response()
+}
+
+async fn command(
+    State(world): State<Arc<World>>,
+    Path(id): Path<String>,
+    Json(call): Json<Value>,
+) -> Response {
+    let (name, arguments) = (&call["command"], &call["arguments"]);
+    world.note(&format!("POST command {name} {arguments}"), &id);
+    if world.deaf.load(Ordering::SeqCst) {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    let message = call["messageID"].as_str().unwrap_or_default();
+    let text = json!([{ "id": "prt_c", "type": "text", "text": "expanded" }]);
+    Json(world.take(&id, message, &text)).into_response()
+}
+
+async fn message(
+    State(world): State<Arc<World>>,
+    Path((_, id)): Path<(String, String)>,
+) -> Response {
+    let messages = world.messages.lock().unwrap();
+    match messages.iter().find(|one| one["info"]["id"] == json!(id)) {
+        Some(message) => Json(message.clone()).into_response(),
+        None => not_found(&id),
+    }
 }
 
 async fn remove(State(world): State<Arc<World>>, Path(id): Path<String>) -> Response {

@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 21] = [
     "goal serve",
     "goal start",
     "goal show",
@@ -14,8 +14,16 @@ const VERBS: [&str; 13] = [
     "goal complete",
     "goal clear",
     "goal resume",
+    "session create",
+    "session send",
+    "session fork",
+    "session list",
+    "session status",
+    "session messages",
     "doctor",
     "auditor test",
+    "completions",
+    "man",
 ];
 
 #[tokio::test]
@@ -23,6 +31,13 @@ async fn the_help_of_goal_names_verbs_and_exit_codes() {
     let done = Command::new().goal("--help").await;
     assert_eq!(done.code, 0);
     insta::assert_snapshot!("help_goal", done.stdout);
+}
+
+#[tokio::test]
+async fn the_help_of_session_names_verbs_and_exit_codes() {
+    let done = Command::new().line("session --help").await;
+    assert_eq!(done.code, 0);
+    insta::assert_snapshot!("help_session", done.stdout);
 }
 
 #[tokio::test]
@@ -44,6 +59,24 @@ async fn every_verb_has_a_help_with_an_example() {
         let name = verb.replace(' ', "_").replace("goal_", "");
         insta::assert_snapshot!(format!("help_{name}"), done.stdout);
     }
+}
+
+#[tokio::test]
+async fn every_shell_completes_and_the_manual_has_a_page_for_each_verb() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let done = Command::new().line(&format!("completions {shell}")).await;
+        assert_eq!(done.code, 0, "{shell}: {done:?}");
+        assert!(done.stdout.contains("goal-token-budget"), "{shell}");
+    }
+    for verb in std::iter::once("").chain(VERBS) {
+        let done = Command::new().line(format!("man {verb}").trim()).await;
+        assert_eq!(done.code, 0, "{verb}: {done:?}");
+        let title = format!("openchamber {verb}").trim().replace(' ', "-");
+        let line = format!(".TH {title} 1");
+        assert!(done.stdout.contains(&line), "{verb}: {}", done.stdout);
+    }
+    let done = Command::new().line("man goal frob").await;
+    assert_eq!(done.code, 2, "{done:?}");
 }
 
 #[tokio::test]

@@ -10,5 +10,6 @@ mod doctor;
 mod help;
 #[cfg(unix)]
 mod serving;
+mod sessions;
 mod usage;
 mod watching;

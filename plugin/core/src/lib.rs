@@ -41,6 +41,7 @@ pub mod continuation;
 pub mod inherit;
 pub mod payload;
 
+pub mod fields;
 pub mod notice;
 pub mod objective;
 pub mod prompt;

@@ -27,13 +27,20 @@ impl<'t> Invocation<'t> {
 
 /// The objective that an armed text stands for: a command's template with the arguments put in.
 ///
-/// A text that is no invocation, and one whose template is unavailable or blank, stands for
-/// itself: a goal never waits for a command list.
+/// A text that is no invocation, one whose template is unavailable or blank, and one of which
+/// nothing is left once the arguments are in, stands for itself.
 #[must_use]
 pub fn objective_for(text: &str, template: Option<&str>) -> String {
     match (Invocation::parse(text), template) {
-        (Some(invocation), Some(template)) if !trim_text(template).is_empty() => {
-            expand(template, invocation.arguments)
+        (Some(invocation), Some(template)) => {
+            let expanded = match trim_text(template).is_empty() {
+                true => String::new(),
+                false => expand(template, invocation.arguments),
+            };
+            match trim_text(&expanded).is_empty() {
+                true => text.to_owned(),
+                false => expanded,
+            }
         }
         (Some(_) | None, Some(_) | None) => text.to_owned(),
     }

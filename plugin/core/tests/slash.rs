@@ -140,6 +140,7 @@ fn an_unavailable_or_blank_template_leaves_the_invocation() {
     assert_eq!(objective_for(text, None), text);
     assert_eq!(objective_for(text, Some("")), text);
     assert_eq!(objective_for(text, Some(" \n\t")), text);
+    assert_eq!(objective_for("/review", Some(" $ARGUMENTS\n$1")), "/review");
     assert_eq!(
         objective_for(text, Some("Review $1")),
         "Review the parser and its tests"

@@ -2,13 +2,17 @@
 //! and by the command line alike. Each is safe to repeat, and a refused one changes nothing.
 
 mod choices;
+mod dispatch;
 mod edit;
 mod end;
 mod fit;
 mod look;
+mod session;
 mod start;
+mod talk;
 
 use goal_core::change::{self, Change};
+use goal_core::fields;
 use goal_core::goal::{Goal, ResumedOver, SessionId, Status};
 use goal_core::inherit::is_inherited;
 use goal_core::objective;
@@ -27,8 +31,13 @@ pub(crate) use self::edit::{ReadyEdit, edit_prepared, prepare_edit};
 pub use self::end::{Cleared, Completed, PausedOne, clear, complete, pause_all};
 pub use self::fit::AuditorCopy;
 pub use self::look::{Explanation, Look, list, objective, show, why};
+pub use self::session::{
+    CreateRequest, ForkRequest, GoalWish, Left, Note, Remains, SendRequest, Sent, Unsent, create,
+    fork, send,
+};
 pub(crate) use self::start::{ReadyStart, prepare_start, start_prepared};
 pub use self::start::{StartRequest, Started, start};
+pub use self::talk::{Standing, Turn, messages, sessions, standing, turn};
 
 /// A carried-out pause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -400,14 +409,9 @@ fn objective_of(text: &str) -> Result<&str, Error> {
 }
 
 pub(crate) fn check_budget(budget: Option<u64>) -> Result<(), Error> {
-    let most = goal_core::goal::SAFE_INTEGER_MAX;
-    match budget {
-        Some(budget) if budget == 0 || budget > most => Err(Error::new(
-            Code::InvalidBudget,
-            format!("A token budget is a whole number from 1 to {most}."),
-        )),
-        Some(_) | None => Ok(()),
-    }
+    let checked = budget.map(|budget| fields::budget("tokenBudget", budget));
+    let checked = checked.transpose().map(drop);
+    checked.map_err(|broken| Error::new(Code::InvalidBudget, broken.to_string()))
 }
 
 fn budget_spent(goal: &Goal) -> Error {

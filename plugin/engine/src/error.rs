@@ -1,5 +1,7 @@
 //! Why a request was not carried out: a code for programs, a sentence for people.
 
+use goal_core::fields::Broken;
+
 /// A refused or failed request. Nothing was changed unless the code says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -132,6 +134,12 @@ impl Error {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+}
+
+impl From<Broken> for Error {
+    fn from(broken: Broken) -> Self {
+        Self::new(Code::InvalidPrompt, broken.to_string())
     }
 }
 

@@ -11,7 +11,8 @@ use opencode_client as wire;
 use serde_json::value::RawValue;
 
 use crate::ports::{
-    AuditMark, CallError, CallErrorKind, OpenRequest, Page, Presence, ServerEvent, SessionRead,
+    AgentRead, AuditMark, CallError, CallErrorKind, Catalogue, CommandRead, ModelRead, OpenRequest,
+    Page, Presence, ServerEvent, SessionRead,
 };
 
 /// How OpenCode puts it when the user refuses a tool, without giving the agent a reason.
@@ -138,6 +139,39 @@ pub(crate) fn statuses(statuses: BTreeMap<String, wire::Status>) -> BTreeMap<Ses
         .into_iter()
         .filter_map(|(id, status)| Some((SessionId::new(id), presence(&status)?)))
         .collect()
+}
+
+/// A slash command.
+pub(crate) fn command(command: wire::Command) -> CommandRead {
+    let model = command.model.as_deref();
+    CommandRead {
+        name: command.name,
+        template: command.template,
+        agent: command.agent,
+        model: model.and_then(|model| goal_core::fields::model("model", model).ok()),
+    }
+}
+
+/// Who can be addressed.
+pub(crate) fn catalogue(agents: Vec<wire::Agent>, providers: wire::Providers) -> Catalogue {
+    let agents = agents.into_iter().map(|agent| AgentRead {
+        is_subagent: agent.mode == "subagent",
+        name: agent.name,
+    });
+    let models = providers.providers.into_iter().flat_map(|provider| {
+        let named = move |model: wire::Model| ModelRead {
+            model: ModelRef {
+                provider: provider.id.clone(),
+                model: model.id,
+            },
+            variants: model.variants,
+        };
+        provider.models.into_iter().map(named)
+    });
+    Catalogue {
+        agents: agents.collect(),
+        models: models.collect(),
+    }
 }
 
 /// An open permission request.

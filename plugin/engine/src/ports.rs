@@ -175,6 +175,61 @@ pub struct Attachment {
     pub url: String,
 }
 
+/// A slash command that the server knows in a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandRead {
+    /// Its name, without the slash.
+    pub name: String,
+    /// Its text with placeholders; `None` where the server gives none.
+    pub template: Option<String>,
+    /// The agent that it names itself; whoever calls it cannot choose another.
+    pub agent: Option<String>,
+    /// The model that it names itself, likewise.
+    pub model: Option<ModelRef>,
+}
+
+/// A slash command to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandOut {
+    /// Id of the user message. Its parts get ids of the server's, so it is sent once only.
+    pub message: MessageId,
+    /// The command's name, without the slash.
+    pub name: String,
+    /// All that stands behind it.
+    pub arguments: String,
+    /// Whom it addresses.
+    pub to: Address,
+    /// The files that go along.
+    pub attachments: Vec<Attachment>,
+}
+
+/// Who can be addressed in a folder. A list that could not be read is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalogue {
+    /// The agents.
+    pub agents: Vec<AgentRead>,
+    /// The models.
+    pub models: Vec<ModelRead>,
+}
+
+/// An agent of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentRead {
+    /// Its name.
+    pub name: String,
+    /// It works for other agents only.
+    pub is_subagent: bool,
+}
+
+/// A model of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelRead {
+    /// Its names.
+    pub model: ModelRef,
+    /// Its variants' names.
+    pub variants: Vec<String>,
+}
+
 /// A failed call, told apart by what follows from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
@@ -249,6 +304,28 @@ pub trait Sessions: Send + Sync {
         directory: &str,
         prompt: &PromptOut,
     ) -> Result<(), CallError>;
+    /// The slash commands of a folder.
+    async fn commands(&self, directory: &str) -> Result<Vec<CommandRead>, CallError>;
+    /// Runs a slash command. Comes back when its turn has ended, so whoever asks has a bound of
+    /// their own; dropping it stops nothing.
+    async fn command(
+        &self,
+        id: &SessionId,
+        directory: &str,
+        command: &CommandOut,
+    ) -> Result<(), CallError>;
+    /// Makes a session in a folder; without a title the server finds one.
+    async fn create(&self, directory: &str, title: Option<&str>) -> Result<SessionRead, CallError>;
+    /// Copies a session with what stands before `before`, or with all of it; its metadata come
+    /// along.
+    async fn fork(
+        &self,
+        id: &SessionId,
+        directory: &str,
+        before: Option<&MessageId>,
+    ) -> Result<SessionRead, CallError>;
+    /// Who can be addressed in a folder.
+    async fn catalogue(&self, directory: &str) -> Catalogue;
     /// Stops whatever runs in a session; harmless when nothing does.
     async fn abort(&self, id: &SessionId, directory: &str) -> Result<(), CallError>;
     /// A page of the sessions of all folders, archived ones included, the most recently changed

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use async_trait::async_trait;
 use goal_core::goal::{MessageId, SessionId};
 use goal_core::message::Message;
-use opencode_client::{Client, Event, EventStream, LostReason, Status, StreamItem};
+use opencode_client::{Client, Event, EventStream, LostReason, NewSession, Status, StreamItem};
 
 use crate::from_wire::{self, call_error};
 use crate::ports::{
-    CallError, Events, OpenRequest, Page, Presence, PromptOut, ServerEvent, SessionRead, Sessions,
+    CallError, Catalogue, CommandOut, CommandRead, Events, OpenRequest, Page, Presence, PromptOut,
+    ServerEvent, SessionRead, Sessions,
 };
 use crate::to_wire;
 
@@ -120,6 +121,54 @@ impl Sessions for OpenCode {
             .prompt_async(id.as_str(), Some(directory), &prompt)
             .await
             .map_err(|e| call_error(&e))
+    }
+
+    async fn commands(&self, directory: &str) -> Result<Vec<CommandRead>, CallError> {
+        let read = self.client.commands(Some(directory)).await;
+        let commands = read.map_err(|e| call_error(&e))?;
+        Ok(commands.into_iter().map(from_wire::command).collect())
+    }
+
+    async fn command(
+        &self,
+        id: &SessionId,
+        directory: &str,
+        command: &CommandOut,
+    ) -> Result<(), CallError> {
+        let call = to_wire::command(command);
+        let answer = self
+            .client
+            .command(id.as_str(), Some(directory), &call)
+            .await;
+        answer.map(drop).map_err(|e| call_error(&e))
+    }
+
+    async fn create(&self, directory: &str, title: Option<&str>) -> Result<SessionRead, CallError> {
+        let new = NewSession {
+            title: title.map(str::to_owned),
+            ..NewSession::default()
+        };
+        let made = self.client.create_session(Some(directory), &new).await;
+        made.map(from_wire::session).map_err(|e| call_error(&e))
+    }
+
+    async fn fork(
+        &self,
+        id: &SessionId,
+        directory: &str,
+        before: Option<&MessageId>,
+    ) -> Result<SessionRead, CallError> {
+        let before = before.map(MessageId::as_str);
+        let made = self.client.fork(id.as_str(), Some(directory), before).await;
+        made.map(from_wire::session).map_err(|e| call_error(&e))
+    }
+
+    async fn catalogue(&self, directory: &str) -> Catalogue {
+        let (agents, providers) = tokio::join!(
+            self.client.agents(Some(directory)),
+            self.client.providers(Some(directory)),
+        );
+        from_wire::catalogue(agents.unwrap_or_default(), providers.unwrap_or_default())
     }
 
     async fn abort(&self, id: &SessionId, directory: &str) -> Result<(), CallError> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::from_wire::{AUDIT_KEY, OPENCHAMBER_KEY};
-use crate::ports::{AuditMark, CallError, CallErrorKind, PromptOut};
+use crate::ports::{AuditMark, CallError, CallErrorKind, CommandOut, PromptOut};
 
 /// What the reminder's id has behind that of the text; it sorts behind every file's.
 const REMINDER_SUFFIX: &str = "r";
@@ -46,6 +46,26 @@ pub(crate) fn prompt(prompt: &PromptOut) -> wire::Prompt {
             .chain(files)
             .chain(reminder)
             .collect(),
+    }
+}
+
+/// A call of a slash command. It has no room for a reminder.
+pub(crate) fn command(command: &CommandOut) -> wire::CommandCall {
+    let files = command.attachments.iter().map(|file| wire::PromptFile {
+        id: None,
+        mime: file.mime.clone(),
+        filename: file.name.clone(),
+        url: file.url.clone(),
+    });
+    let model = command.to.model.as_ref();
+    wire::CommandCall {
+        command: command.name.clone(),
+        arguments: command.arguments.clone(),
+        message_id: Some(command.message.as_str().to_owned()),
+        agent: command.to.agent.clone(),
+        model: model.map(|model| format!("{}/{}", model.provider, model.model)),
+        variant: command.to.variant.clone(),
+        parts: files.collect(),
     }
 }
 
@@ -175,6 +195,52 @@ mod tests {
         assert!(ids.is_sorted(), "{ids:?}");
         let without_ids = PromptOut { part: None, ..out };
         assert_eq!(self::sent(&without_ids)["parts"][1]["id"], Value::Null);
+    }
+
+    #[test]
+    fn a_command_is_called_with_its_files_and_without_a_reminder() {
+        let call = CommandOut {
+            message: MessageId::new("msg_1"),
+            name: "team/review".to_owned(),
+            arguments: "the  parser\nand more".to_owned(),
+            to: Address {
+                model: Some(ModelRef {
+                    provider: "p".to_owned(),
+                    model: "m/x".to_owned(),
+                }),
+                agent: Some("plan".to_owned()),
+                variant: Some("high".to_owned()),
+            },
+            attachments: vec![Attachment {
+                name: "a.png".to_owned(),
+                mime: "image/png".to_owned(),
+                url: "data:image/png;base64,AA==".to_owned(),
+            }],
+        };
+        let expected = json!({
+            "command": "team/review",
+            "arguments": "the  parser\nand more",
+            "messageID": "msg_1",
+            "agent": "plan",
+            "model": "p/m/x",
+            "variant": "high",
+            "parts": [{
+                "type": "file", "mime": "image/png", "filename": "a.png",
+                "url": "data:image/png;base64,AA==",
+            }],
+        });
+        assert_eq!(serde_json::to_value(command(&call)).unwrap(), expected);
+        let plain = CommandOut {
+            to: Address::default(),
+            attachments: Vec::new(),
+            ..call
+        };
+        let expected = json!({
+            "command": "team/review",
+            "arguments": "the  parser\nand more",
+            "messageID": "msg_1",
+        });
+        assert_eq!(serde_json::to_value(command(&plain)).unwrap(), expected);
     }
 
     #[test]

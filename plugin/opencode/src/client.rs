@@ -525,6 +525,32 @@ impl Client {
         self.call(call).await?.one(read_message)
     }
 
+    /// Copies a session: what stands before the message `before`, or all of it. Its metadata come
+    /// along, its parent and permissions do not.
+    ///
+    /// An unknown message is ignored by the server, which copies everything then.
+    ///
+    /// # Errors
+    /// As [`Client::session`].
+    pub async fn fork(
+        &self,
+        id: &str,
+        directory: Option<&str>,
+        before: Option<&str>,
+    ) -> Result<Session, Error> {
+        #[derive(Serialize)]
+        struct Fork<'a> {
+            #[serde(rename = "messageID", skip_serializing_if = "Option::is_none")]
+            before: Option<&'a str>,
+        }
+        check_session_id(id)?;
+        before.map_or(Ok(()), check_message_id)?;
+        let call = Call::send(Method::POST, ["session", id, "fork"], &Fork { before })?;
+        self.call(call.directory(directory))
+            .await?
+            .one(Session::read)
+    }
+
     /// The slash commands of a directory.
     ///
     /// # Errors

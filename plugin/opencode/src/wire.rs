@@ -571,6 +571,9 @@ pub struct CommandCall {
     /// The variant of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// The files that go along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PromptFile>,
 }
 
 impl Health {

@@ -1,39 +1,37 @@
 //! Starting a goal: objective file, then goal, then prompt (O6, X21).
 
-use std::time::Duration;
-
 use goal_core::change::{self, Change, NewGoal, StoredObjective};
 use goal_core::continuation;
 use goal_core::decision::PauseCause;
 use goal_core::evidence::Voice;
 use goal_core::goal::{Goal, GoalId, MessageId, ResumedOver, SessionId, Status};
 use goal_core::prompt;
+use goal_core::slash::Invocation;
 use goal_core::tail::Tail;
 use goal_core::time::Wall;
 use goal_core::timeline::Timeline;
 
 use super::choices::Choices;
+use super::dispatch::{self, Outgoing, Way};
 use super::fit::{self, AuditorCopy, Fitted, Standing};
 use super::{call_error, check_budget, look, objective_of, own_goal, read_session, write_error};
 use crate::error::{Code, Error};
-use crate::ports::{Address, AuditorModel, CallErrorKind, Ports, PromptOut, SessionRead};
+use crate::ports::{Address, AuditorModel, Ports, SessionRead};
 use crate::stored::{Draft, WriteError, goal_of};
 use crate::view::GoalView;
-
-/// How often a sent prompt is looked for within the delivery window.
-const DELIVERY_LOOKS: u32 = 20;
 
 /// What to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartRequest {
     /// The session.
     pub session: SessionId,
-    /// The objective, of any length; the auditor judges by at most 5,000 UTF-16 units.
+    /// The objective, of any length; the auditor judges by at most 5,000 UTF-16 units. One that is
+    /// sent and begins with a slash command of the server stands for that command's text.
     pub objective: String,
     /// Tokens it may use, if limited: 1 to 2^53 - 1.
     pub token_budget: Option<u64>,
-    /// Send the objective as a prompt, with the reminder that goal mode is on and with what was
-    /// chosen for it; `None`: send nothing.
+    /// Send the objective as a prompt, with the reminder that goal mode is on, or as the slash
+    /// command that it is, with what was chosen for it; `None`: send nothing.
     pub send: Option<Choices>,
     /// Take the place of a goal that is not complete.
     pub replace: bool,
@@ -44,6 +42,10 @@ pub struct StartRequest {
 pub struct Started {
     /// The goal.
     pub view: GoalView,
+    /// The whole objective, as it was given, or as the slash command has it.
+    pub objective: String,
+    /// The slash command that was run.
+    pub command: Option<String>,
     /// What the auditor gets of the objective; a prompt that is sent holds all of it (O12).
     pub copy: AuditorCopy,
     /// The objective stands in the metadata: the server is elsewhere, or the file could not be
@@ -77,6 +79,10 @@ pub async fn start(ports: &Ports, request: StartRequest) -> Result<Started, Erro
 pub(crate) struct ReadyStart {
     request: StartRequest,
     goal: GoalId,
+    /// How the objective is sent, if it is.
+    way: Way,
+    /// The whole objective.
+    objective: String,
     fitted: Fitted,
     /// What stood there before the objective was condensed, if it had to be.
     standing: Option<Standing>,
@@ -89,6 +95,9 @@ pub(crate) async fn prepare_start(
 ) -> Result<ReadyStart, Error> {
     check_budget(request.token_budget)?;
     let text = objective_of(&request.objective)?;
+    let way = way(ports, &request, text).await?;
+    let objective = way.objective(text);
+    let text = objective_of(&objective)?;
     let now = ports.clock.wall();
     let goal = continuation::goal_id(&request.session, now, &ports.clock.random());
     let (fitted, standing) = match Fitted::whole(text, ports.limits.objective_max) {
@@ -97,9 +106,10 @@ pub(crate) async fn prepare_start(
             let read = read_session(ports, &request.session).await?;
             check_suitable(&read)?;
             let own = check_free(ports, &read, request.replace).await?;
-            let voice = address(&request, fit::voice(ports, &read).await?).voice();
+            let voice = fit::voice(ports, &read).await?;
+            let voice = way.address(address(&request, voice)).voice();
             // What would be refused in the end need not be waited for.
-            resolve_auditor(ports, &read, voice.as_ref()).await?;
+            resolve_auditor(ports, &read.directory, voice.as_ref()).await?;
             let standing = Standing::of(ports, &read, own).await;
             let fitted = Fitted::shortened(ports, &read, &goal, voice, text).await;
             (fitted, Some(standing))
@@ -107,6 +117,8 @@ pub(crate) async fn prepare_start(
     };
     Ok(ReadyStart {
         goal,
+        objective: text.to_owned(),
+        way,
         fitted,
         standing,
         request,
@@ -118,10 +130,11 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
     let ReadyStart {
         request,
         goal,
+        way,
+        objective,
         fitted: Fitted { text: fitted, copy },
         standing,
     } = ready;
-    let text = objective_of(&request.objective)?;
     let read = read_session(ports, &request.session).await?;
     check_suitable(&read)?;
     let own = check_free(ports, &read, request.replace).await?;
@@ -129,8 +142,8 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
         standing.check(ports, &read, own.as_ref()).await?;
     }
     let scene = Scene::read(ports, &read).await?;
-    let to = address(&request, scene.voice.clone());
-    let auditor = resolve_auditor(ports, &read, to.voice().as_ref()).await?;
+    let to = way.address(address(&request, scene.voice.clone()));
+    let auditor = resolve_auditor(ports, &read.directory, to.voice().as_ref()).await?;
     let kept = Kept::put(ports, &read, &fitted).await;
     let put = fitted.clone();
     let sends = request.send.is_some();
@@ -152,25 +165,50 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
         }
     };
     kept.stays(ports, &read, &put).await;
+    let command = way.command().map(str::to_owned);
     if let Some(message) = &first_message {
-        let choices = request.send.unwrap_or_default();
-        let out = PromptOut {
-            message: message.clone(),
-            part: Some(message.as_str().replacen("msg_", "prt_", 1)),
-            to,
-            text: text.to_owned(),
-            attachments: choices.attachments().to_vec(),
-            reminder: Some(prompt::first_turn_reminder(goal.token_budget)),
-        };
-        send(ports, &read, &goal, &out).await?;
+        let out = outgoing(&request, message, to, way, goal.token_budget)?;
+        send(ports, &read, &goal, out).await?;
     }
     Ok(Started {
         view: look::view_of(&read, goal),
+        objective,
+        command,
         copy,
         inline: kept.inline,
         auditor,
         message: first_message,
         waits_for_first_message: scene.empty && !sends,
+    })
+}
+
+/// How the objective is sent.
+async fn way(ports: &Ports, request: &StartRequest, text: &str) -> Result<Way, Error> {
+    if request.send.is_none() || Invocation::parse(text).is_none() {
+        return Ok(Way::Prompt);
+    }
+    let read = read_session(ports, &request.session).await?;
+    check_suitable(&read)?;
+    let way = Way::of(ports, &read.directory, text).await?;
+    Ok(way.for_a_goal())
+}
+
+/// The message that starts the goal: all of what was typed.
+fn outgoing(
+    request: &StartRequest,
+    message: &MessageId,
+    to: Address,
+    way: Way,
+    budget: Option<u64>,
+) -> Result<Outgoing, Error> {
+    let choices = request.send.as_ref();
+    Ok(Outgoing {
+        message: message.clone(),
+        to,
+        text: objective_of(&request.objective)?.to_owned(),
+        attachments: choices.map_or_else(Vec::new, |choices| choices.attachments().to_vec()),
+        reminder: Some(prompt::first_turn_reminder(budget)),
+        way,
     })
 }
 
@@ -218,12 +256,12 @@ async fn check_free(
     }
 }
 
-async fn resolve_auditor(
+pub(super) async fn resolve_auditor(
     ports: &Ports,
-    read: &SessionRead,
+    directory: &str,
     voice: Option<&Voice>,
 ) -> Result<AuditorModel, Error> {
-    match ports.auditor.resolve(&read.directory, voice).await {
+    match ports.auditor.resolve(directory, voice).await {
         Ok(Some(model)) => Ok(model),
         Ok(None) => Err(Error::new(
             Code::NoAuditor,
@@ -235,17 +273,17 @@ async fn resolve_auditor(
 }
 
 /// The session as the new goal finds it.
-struct Scene {
-    voice: Option<Voice>,
+pub(super) struct Scene {
+    pub(super) voice: Option<Voice>,
     tail: Option<MessageId>,
     /// The latest time in it, by the server's clock.
-    newest: Wall,
+    pub(super) newest: Wall,
     empty: bool,
     busy: bool,
 }
 
 impl Scene {
-    async fn read(ports: &Ports, read: &SessionRead) -> Result<Self, Error> {
+    pub(super) async fn read(ports: &Ports, read: &SessionRead) -> Result<Self, Error> {
         let id = &read.facts.id;
         let limit = ports.limits.page_messages;
         let (page, statuses) = tokio::join!(
@@ -400,65 +438,22 @@ async fn install(
     Ok(draft.write_surely(ports).await?.goal)
 }
 
-/// Sends the objective and makes sure that it arrived; a goal whose prompt did not is paused.
+/// Sends the objective; a goal whose message did not arrive is paused.
 ///
 /// Nobody else sends it: the goal keeps only its id, so what was chosen for it ends with this call.
 /// Should the process die in between, the goal is paused as one whose first message never came, and
 /// a Resume goes on with the voice of the session.
-async fn send(
-    ports: &Ports,
-    read: &SessionRead,
-    goal: &Goal,
-    out: &PromptOut,
-) -> Result<(), Error> {
-    let id = &read.facts.id;
-    let mut reason = String::new();
-    for _ in 0..2 {
-        match ports.sessions.prompt(id, &read.directory, out).await {
-            Ok(()) => {}
-            Err(error) => {
-                reason = error.message;
-                match error.kind {
-                    CallErrorKind::Refused | CallErrorKind::Gone => break,
-                    CallErrorKind::Unauthorized
-                    | CallErrorKind::NotOpenCode
-                    | CallErrorKind::NotSent
-                    | CallErrorKind::Unknown => {}
-                }
-            }
-        }
-        if arrived(ports, read, &out.message).await {
-            return Ok(());
-        }
-    }
-    pause_undelivered(ports, read, goal).await;
-    let text = if reason.is_empty() {
-        "The server did not store it.".to_owned()
-    } else {
-        reason
+async fn send(ports: &Ports, read: &SessionRead, goal: &Goal, out: Outgoing) -> Result<(), Error> {
+    let Err(reason) = dispatch::deliver(ports, read, out).await else {
+        return Ok(());
     };
+    pause_undelivered(ports, read, goal).await;
     Err(Error::new(
         Code::NotDelivered,
         format!(
-            "The goal was written, but its prompt was not delivered: {text} The goal is paused."
+            "The goal was written, but its prompt was not delivered: {reason} The goal is paused."
         ),
     ))
-}
-
-/// A lookup that fails counts as arrived: the goal waits for its first message either way (A5).
-async fn arrived(ports: &Ports, read: &SessionRead, message: &MessageId) -> bool {
-    let pause: Duration = ports.limits.delivery_window / DELIVERY_LOOKS;
-    for _ in 0..DELIVERY_LOOKS {
-        match ports
-            .sessions
-            .message_exists(&read.facts.id, &read.directory, message)
-            .await
-        {
-            Ok(true) | Err(_) => return true,
-            Ok(false) => tokio::time::sleep(pause).await,
-        }
-    }
-    false
 }
 
 async fn pause_undelivered(ports: &Ports, read: &SessionRead, goal: &Goal) {

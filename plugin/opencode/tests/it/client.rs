@@ -232,12 +232,25 @@ async fn a_command_is_written_as_the_server_reads_it() {
         agent: None,
         model: Some("fake/big".to_owned()),
         variant: None,
+        parts: Vec::new(),
     };
     let _ = fake.client().command(SID, None, &command).await;
     let expected = json!({
         "command": "init", "arguments": "a b", "messageID": "msg_1", "model": "fake/big",
     });
     assert_eq!(bodies(&asked), [expected]);
+}
+
+#[tokio::test]
+async fn a_fork_names_the_message_that_it_ends_before() {
+    let (fake, asked) = recording(r#"{"id":"ses_2","directory":"/p"}"#).await;
+    let client = fake.client();
+    let fork = client.fork(SID, Some("/p"), Some("msg_1")).await.unwrap();
+    assert_eq!((fork.id.as_str(), fork.directory.as_str()), ("ses_2", "/p"));
+    client.fork(SID, None, None).await.unwrap();
+    assert_eq!(bodies(&asked), [json!({"messageID": "msg_1"}), json!({})]);
+    let error = client.fork(SID, None, Some("ses_1")).await.unwrap_err();
+    assert_eq!(*error.kind(), Kind::MalformedId);
 }
 
 #[tokio::test]

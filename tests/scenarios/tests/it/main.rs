@@ -3,6 +3,7 @@
 mod audits;
 mod calls;
 mod clients;
+mod commands;
 mod field;
 mod happy;
 mod limits;

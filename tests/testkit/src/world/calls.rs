@@ -24,6 +24,16 @@ pub enum Call {
     MessageExists,
     /// Sends a prompt.
     Prompt,
+    /// Reads the slash commands.
+    Commands,
+    /// Runs a slash command.
+    Command,
+    /// Makes a session.
+    Create,
+    /// Copies a session.
+    Fork,
+    /// Reads agents and models.
+    Catalogue,
     /// Stops a session.
     Abort,
     /// Reads a page of all sessions.

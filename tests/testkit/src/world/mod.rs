@@ -33,7 +33,9 @@ use goal_core::judge::AuditFailure;
 use goal_core::limits::Limits;
 use goal_core::verdict::VerdictKind;
 use goal_engine::objectives::Objectives;
-use goal_engine::ports::{AuditJob, Events, NoticeOut, Ports, PromptOut, ServerEvent};
+use goal_engine::ports::{
+    Address, AuditJob, CommandRead, Events, NoticeOut, Ports, PromptOut, ServerEvent,
+};
 use goal_engine::settings::SettingsFile;
 use goal_engine::store::{Owner, ServerKey};
 use goal_engine::update::{Update, UpdateKind};
@@ -163,6 +165,25 @@ impl World {
         state.create(&id, room);
         drop(state);
         Session::new(self.clone(), id)
+    }
+
+    /// Whom the newest message of an engine addresses, and how many parts it has beside its text.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn addressed(&self, session: &Session) -> (Address, usize) {
+        let state = self.inner.server.lock();
+        let mut messages = state.room(session.id()).messages.iter().rev();
+        match messages.find(|stored| stored.engine.is_some()) {
+            Some(stored) => (stored.to.clone(), stored.parts.len() - 1),
+            None => panic!("no engine sent a message to {}", session.id()),
+        }
+    }
+
+    /// From now on the server knows a slash command.
+    pub fn knows_command(&self, command: CommandRead) {
+        self.inner.server.lock().commands.push(command);
     }
 
     /// An engine starts and hears the server from then on. Gives its number, counted from 1.

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use goal_core::goal::{MessageId, SessionId};
+use goal_core::goal::{MessageId, ModelRef, SessionId};
 use goal_core::message::Message;
+use goal_core::slash;
 use goal_engine::ports::{
-    CallError, CallErrorKind, Events, OpenRequest, Page, Presence, PromptOut, ServerEvent,
-    SessionRead, Sessions,
+    AgentRead, CallError, CallErrorKind, Catalogue, CommandOut, CommandRead, Events, ModelRead,
+    OpenRequest, Page, Presence, PromptOut, ServerEvent, SessionRead, Sessions,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -119,6 +120,43 @@ impl Line {
         };
         self.life.wait(HALF_TRIP + fault.after).await;
         result
+    }
+
+    /// A prompt on its way to the server.
+    async fn take(&self, call: Call, id: &SessionId, prompt: &PromptOut) -> Result<(), CallError> {
+        let engine = self.engine;
+        self.server.lock().note_prompt(engine, id, prompt);
+        self.call(call, id.as_str(), move |server, effect| {
+            if !server.lock().rooms.contains_key(id) {
+                return Err(gone(id));
+            }
+            match effect {
+                Effect::Full => server.prompt(id, prompt, Some(engine)),
+                Effect::StoredOnly => {
+                    let mut state = server.lock();
+                    if state.take_prompt(id, prompt, Some(engine)).is_some() {
+                        state.room_mut(id).run = super::state::Run::Idle;
+                    }
+                }
+                Effect::None => {}
+                Effect::ErrorInstead { stored } => {
+                    let mut state = server.lock();
+                    state.refuse_later(id, prompt, Some(engine), stored);
+                }
+                Effect::Late(by) => {
+                    let (server, id, prompt) = (server.clone(), id.clone(), prompt.clone());
+                    tokio::spawn(async move {
+                        tokio::time::sleep(by).await;
+                        // A server that was killed meanwhile never gets it.
+                        if server.lock().up {
+                            server.prompt(&id, &prompt, Some(engine));
+                        }
+                    });
+                }
+            }
+            Ok(())
+        })
+        .await
     }
 
     fn record(&self, call: Call, session: &str) -> Fault {
@@ -256,39 +294,97 @@ impl Sessions for Line {
     }
 
     async fn prompt(&self, id: &SessionId, _: &str, prompt: &PromptOut) -> Result<(), CallError> {
-        let engine = self.engine;
-        self.server.lock().note_prompt(engine, id, prompt);
-        self.call(Call::Prompt, id.as_str(), move |server, effect| {
-            if !server.lock().rooms.contains_key(id) {
-                return Err(gone(id));
-            }
-            match effect {
-                Effect::Full => server.prompt(id, prompt, Some(engine)),
-                Effect::StoredOnly => {
-                    let mut state = server.lock();
-                    if state.take_prompt(id, prompt, Some(engine)).is_some() {
-                        state.room_mut(id).run = super::state::Run::Idle;
-                    }
-                }
-                Effect::None => {}
-                Effect::ErrorInstead { stored } => {
-                    let mut state = server.lock();
-                    state.refuse_later(id, prompt, Some(engine), stored);
-                }
-                Effect::Late(by) => {
-                    let (server, id, prompt) = (server.clone(), id.clone(), prompt.clone());
-                    tokio::spawn(async move {
-                        tokio::time::sleep(by).await;
-                        // A server that was killed meanwhile never gets it.
-                        if server.lock().up {
-                            server.prompt(&id, &prompt, Some(engine));
-                        }
-                    });
-                }
-            }
-            Ok(())
+        self.take(Call::Prompt, id, prompt).await
+    }
+
+    async fn commands(&self, _: &str) -> Result<Vec<CommandRead>, CallError> {
+        self.call(Call::Commands, "", |server, _| {
+            Ok(server.lock().commands.clone())
         })
         .await
+    }
+
+    async fn command(
+        &self,
+        id: &SessionId,
+        _: &str,
+        command: &CommandOut,
+    ) -> Result<(), CallError> {
+        let known = self.server.lock().commands.clone();
+        let mut known = known.into_iter();
+        let Some(known) = known.find(|known| known.name == command.name) else {
+            return Err(CallError {
+                kind: CallErrorKind::Unknown,
+                message: "Unexpected server error.".to_owned(),
+            });
+        };
+        let prompt = PromptOut {
+            message: command.message.clone(),
+            part: None,
+            to: command.to.clone(),
+            text: slash::expand(&known.template.unwrap_or_default(), &command.arguments),
+            attachments: command.attachments.clone(),
+            reminder: None,
+        };
+        self.take(Call::Command, id, &prompt).await?;
+        while !self.server.lock().is_answered(id, &command.message) {
+            self.life.wait(TAKE_UP).await;
+        }
+        Ok(())
+    }
+
+    async fn create(&self, directory: &str, title: Option<&str>) -> Result<SessionRead, CallError> {
+        self.call(Call::Create, "", |server, _| {
+            let mut state = server.lock();
+            let id = SessionId::new(state.native_id("ses_"));
+            let room = state.new_room(title.unwrap_or("New session"), directory);
+            state.create(&id, room);
+            Ok(state.read(&id))
+        })
+        .await
+    }
+
+    async fn fork(
+        &self,
+        id: &SessionId,
+        _: &str,
+        before: Option<&MessageId>,
+    ) -> Result<SessionRead, CallError> {
+        self.call(Call::Fork, id.as_str(), |server, _| {
+            let mut state = server.lock();
+            if !state.rooms.contains_key(id) {
+                return Err(gone(id));
+            }
+            let copy = SessionId::new(state.native_id("ses_"));
+            state.fork(id, &copy, before);
+            Ok(state.read(&copy))
+        })
+        .await
+    }
+
+    async fn catalogue(&self, _: &str) -> Catalogue {
+        let agent = |name: &str, is_subagent| AgentRead {
+            name: name.to_owned(),
+            is_subagent,
+        };
+        let model = |name: &str| ModelRead {
+            model: ModelRef {
+                provider: "fake".to_owned(),
+                model: name.to_owned(),
+            },
+            variants: vec!["high".to_owned()],
+        };
+        let read = self.call(Call::Catalogue, "", |_, _| {
+            Ok(Catalogue {
+                agents: vec![
+                    agent("build", /*is_subagent*/ false),
+                    agent("plan", /*is_subagent*/ false),
+                    agent("explore", /*is_subagent*/ true),
+                ],
+                models: vec![model("big"), model("small")],
+            })
+        });
+        read.await.unwrap_or_default()
     }
 
     async fn abort(&self, id: &SessionId, _: &str) -> Result<(), CallError> {

@@ -106,14 +106,24 @@ impl Session {
         self.view().map(|view| view.phase)
     }
 
+    /// The messages that the command sent, with their visible and hidden texts, oldest first.
+    #[must_use]
+    pub fn commanded(&self) -> Vec<Prompted> {
+        self.prompted(|engine| engine == 0)
+    }
+
     /// The prompts that engines sent and the server stored, oldest first.
     #[must_use]
     pub fn continuations(&self) -> Vec<Prompted> {
+        self.prompted(|engine| engine > 0)
+    }
+
+    fn prompted(&self, by: impl Fn(usize) -> bool) -> Vec<Prompted> {
         let state = self.world.inner.server.lock();
         let messages = state.room(&self.id).messages.iter();
         messages
             .filter_map(|stored| {
-                let engine = stored.engine.filter(|engine| *engine > 0)?;
+                let engine = stored.engine.filter(|engine| by(*engine))?;
                 Some(Prompted {
                     message: stored.message.id.clone(),
                     texts: stored.message.texts().map(str::to_owned).collect(),
@@ -270,22 +280,9 @@ impl Session {
     /// The user copies the session.
     #[must_use]
     pub fn user_forks(&self, name: &str) -> Session {
-        let fork = self.world.session(name);
-        self.state(|state, id| {
-            let room = state.room(id);
-            let (metadata, messages) = (room.metadata.clone(), room.messages.clone());
-            let mut copies = Vec::new();
-            for mut stored in messages {
-                stored.message.id = MessageId::new(state.native_id("msg_"));
-                stored.engine = None;
-                copies.push(stored);
-            }
-            let room = state.room_mut(&fork.id);
-            room.metadata = metadata;
-            room.messages = copies;
-            state.say_session(&fork.id);
-        });
-        fork
+        let copy = SessionId::new(format!("ses_{name}"));
+        self.state(|state, id| state.fork(id, &copy, None));
+        Session::new(self.world.clone(), copy)
     }
 
     fn answered(&self) {

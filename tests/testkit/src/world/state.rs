@@ -9,7 +9,7 @@ use goal_core::message::{Author, Message, Part, Step};
 use goal_core::snapshot::SessionFacts;
 use goal_core::time::{Wall, millis};
 use goal_engine::ports::{
-    Address, AuditMark, OpenRequest, Presence, PromptOut, ServerEvent, SessionRead,
+    Address, AuditMark, CommandRead, OpenRequest, Presence, PromptOut, ServerEvent, SessionRead,
 };
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -28,6 +28,8 @@ pub(crate) struct State {
     counter: u64,
     pub(crate) rooms: BTreeMap<SessionId, Room>,
     pub(crate) requests: Vec<OpenRequest>,
+    /// The slash commands of every folder.
+    pub(crate) commands: Vec<CommandRead>,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) trouble: Trouble,
     /// What happened since it was last asked for.
@@ -110,6 +112,7 @@ impl State {
             counter: 0,
             rooms: BTreeMap::new(),
             requests: Vec::new(),
+            commands: Vec::new(),
             listeners: Vec::new(),
             trouble: Trouble::default(),
             facts: Vec::new(),
@@ -203,6 +206,40 @@ impl State {
     pub(crate) fn create(&mut self, id: &SessionId, room: Room) {
         self.rooms.insert(id.clone(), room);
         self.say_session(id);
+    }
+
+    /// Copies a session: its metadata, and what stands before `before`, or all of it.
+    pub(crate) fn fork(&mut self, id: &SessionId, copy: &SessionId, before: Option<&MessageId>) {
+        let room = self.room(id);
+        let (title, folder) = (format!("{} (fork #1)", room.title), room.directory.clone());
+        let (metadata, messages) = (room.metadata.clone(), room.messages.clone());
+        let kept = messages
+            .into_iter()
+            .take_while(|stored| Some(&stored.message.id) != before);
+        let mut copies = Vec::new();
+        for mut stored in kept {
+            stored.message.id = MessageId::new(self.native_id("msg_"));
+            stored.engine = None;
+            copies.push(stored);
+        }
+        let room = Room {
+            metadata,
+            messages: copies,
+            ..self.new_room(&title, &folder)
+        };
+        self.create(copy, room);
+    }
+
+    /// The turn that answers a prompt has ended.
+    pub(crate) fn is_answered(&self, id: &SessionId, message: &MessageId) -> bool {
+        let Some(room) = self.rooms.get(id) else {
+            return true;
+        };
+        let mut steps = room
+            .messages
+            .iter()
+            .filter_map(|stored| stored.message.step());
+        room.run == Run::Idle && steps.any(|step| step.parent.as_ref() == Some(message))
     }
 
     pub(crate) fn new_room(&self, title: &str, directory: &str) -> Room {
