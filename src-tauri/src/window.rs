@@ -2,7 +2,7 @@
 
 use tauri::webview::NewWindowResponse;
 use tauri::{
-    AppHandle, Emitter as _, Listener as _, Manager as _, Runtime, Theme as Around, WebviewWindow,
+    AppHandle, Emitter as _, Listener as _, Manager as _, Runtime, Theme as Around,
     WebviewWindowBuilder,
 };
 
@@ -42,26 +42,8 @@ fn make<R: Runtime>(app: &AppHandle<R>) -> tauri::Result<()> {
         })
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
-    draw_plainly(&window)?;
     // One that is made later may come up behind what the user looks at.
     window.set_focus()
-}
-
-/// Has WebKitGTK draw without the graphics processor: for a page of text that only takes memory.
-#[cfg(target_os = "linux")]
-fn draw_plainly<R: Runtime>(window: &WebviewWindow<R>) -> tauri::Result<()> {
-    use webkit2gtk::{HardwareAccelerationPolicy, SettingsExt as _, WebViewExt as _};
-
-    window.with_webview(|view| {
-        if let Some(settings) = view.inner().settings() {
-            settings.set_hardware_acceleration_policy(HardwareAccelerationPolicy::Never);
-        }
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn draw_plainly<R: Runtime>(_window: &WebviewWindow<R>) -> tauri::Result<()> {
-    Ok(())
 }
 
 /// Shows a session: tells the page, or lets it ask once it listens.
