@@ -8,7 +8,7 @@ use goal_core::limits::Limits;
 use goal_engine::error::Code;
 use goal_engine::host::{self, CommandConnection, Connected, RunningServer, ServerChoice};
 use goal_engine::paths::{DATA_DIR_VARIABLE, DataDir};
-use goal_engine::ports::{NoticeOut, Notices};
+use goal_engine::ports::{NoticeOut, Notices, Ports};
 use goal_engine::server::ServerEvents;
 use opencode_client::{
     Client, DEFAULT_USERNAME, EventOptions, Secret, Target, Timeouts, process_environment,
@@ -54,6 +54,16 @@ pub(crate) async fn for_command(
     let data_dir = connection.data_dir()?;
     let connected = host::connect_for_command(target, &data_dir, limits, Arc::new(Untold));
     Ok(connected.await?)
+}
+
+/// Connects a verb that asks once and no auditor.
+///
+/// # Errors
+/// As [`for_command`].
+pub(crate) async fn ports(connection: &Connection) -> Result<Ports, Failure> {
+    for_command(connection, &Limits::DEFAULT)
+        .await
+        .map(|connected| connected.ports)
 }
 
 /// Connects `watch`: what asks once, and the server's events.

@@ -93,15 +93,8 @@ pub(crate) struct Create {
 pub(crate) struct Send {
     #[arg(long, value_name = "SESSION", help = say!("help.session.session"))]
     pub(crate) session: String,
-    #[arg(
-        long,
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        help = say!("help.session.prompt")
-    )]
-    pub(crate) prompt: String,
-    #[arg(long, value_name = "DIR", help = say!("help.session.itsDir"))]
-    pub(crate) dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) what: WhatFlags,
     #[arg(long, requires = "goal", help = say!("help.start.replace"))]
     pub(crate) replace: bool,
     #[command(flatten)]
@@ -118,15 +111,8 @@ pub(crate) struct Fork {
     pub(crate) session: String,
     #[arg(long, value_name = "MESSAGE", help = say!("help.session.message"))]
     pub(crate) message: Option<String>,
-    #[arg(
-        long,
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        help = say!("help.session.prompt")
-    )]
-    pub(crate) prompt: String,
-    #[arg(long, value_name = "DIR", help = say!("help.session.itsDir"))]
-    pub(crate) dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) what: WhatFlags,
     #[command(flatten)]
     pub(crate) goal: GoalFlags,
     #[command(flatten)]
@@ -167,6 +153,20 @@ pub(crate) struct Messages {
         help = say!("help.session.newest")
     )]
     pub(crate) limit: u32,
+}
+
+/// What is sent into a session, and the folder that it must belong to.
+#[derive(Args, Debug)]
+pub(crate) struct WhatFlags {
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        help = say!("help.session.prompt")
+    )]
+    pub(crate) prompt: String,
+    #[arg(long, value_name = "DIR", help = say!("help.session.itsDir"))]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// Whether the prompt begins a goal.

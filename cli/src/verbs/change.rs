@@ -95,9 +95,7 @@ pub(crate) async fn pause(
         return pause_all(connection, output).await;
     };
     let session = args::session(session)?;
-    let ports = connect::for_command(connection, &Limits::DEFAULT)
-        .await?
-        .ports;
+    let ports = connect::ports(connection).await?;
     let paused = command::pause(&ports, &session).await?;
     output.result(&paused_object(&paused), || paused_lines(&paused))?;
     Ok(Exit::Fine)
@@ -111,8 +109,7 @@ pub(crate) async fn resume(
 ) -> Result<Exit, Stop> {
     let session = args::session(&args.session)?;
     let budget = args.budget.wanted()?;
-    let limits = Limits::DEFAULT;
-    let ports = connect::for_command(connection, &limits).await?.ports;
+    let ports = connect::ports(connection).await?;
     let resumed = command::resume(&ports, &session, budget).await?;
     let now = super::now();
     let object = json!({
@@ -174,9 +171,7 @@ async fn carry_out<T>(
 }
 
 async fn pause_all(connection: &Connection, output: &mut Output) -> Result<Exit, Stop> {
-    let ports = connect::for_command(connection, &Limits::DEFAULT)
-        .await?
-        .ports;
+    let ports = connect::ports(connection).await?;
     let all = command::pause_all(&ports).await?;
     // What ended by itself at that moment is no failure.
     let all: Vec<PausedOne> = all.into_iter().filter(|one| !has_ended(one)).collect();

@@ -20,7 +20,7 @@ pub(crate) async fn show(
 ) -> Result<Exit, Stop> {
     let session = args::session(&args.session)?;
     let limits = Limits::DEFAULT;
-    let ports = connect::for_command(connection, &limits).await?.ports;
+    let ports = connect::ports(connection).await?;
     let view = command::show(&ports, &session).await?;
     let objective = objective(&ports, &view).await;
     let clock = super::clock();
@@ -37,8 +37,7 @@ pub(crate) async fn show(
 
 /// Lists every goal of the server.
 pub(crate) async fn list(connection: &Connection, output: &mut Output) -> Result<Exit, Stop> {
-    let limits = Limits::DEFAULT;
-    let ports = connect::for_command(connection, &limits).await?.ports;
+    let ports = connect::ports(connection).await?;
     let mut views = command::list(&ports).await?;
     render::sort(&mut views);
     let now = super::now();
@@ -59,8 +58,7 @@ pub(crate) async fn why(
     output: &mut Output,
 ) -> Result<Exit, Stop> {
     let session = args::session(&args.session)?;
-    let limits = Limits::DEFAULT;
-    let ports = connect::for_command(connection, &limits).await?.ports;
+    let ports = connect::ports(connection).await?;
     let told = command::why(&ports, &session).await?;
     let clock = super::clock();
     let look = &told.look;

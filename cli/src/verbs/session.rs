@@ -74,11 +74,13 @@ async fn create(args: &Create, connection: &Connection, output: &mut Output) -> 
 
 async fn send(args: &Send, connection: &Connection, output: &mut Output) -> Result<Exit, Stop> {
     let session = args::session(&args.session)?;
-    let note = args.to.note(&args.prompt, args.goal.wish(args.replace)?)?;
+    let note = args
+        .to
+        .note(&args.what.prompt, args.goal.wish(args.replace)?)?;
     let connected = connect::for_command(connection, &Limits::DEFAULT).await?;
     let request = SendRequest {
         session,
-        directory: named(args.dir.as_deref(), &connected)?,
+        directory: named(args.what.dir.as_deref(), &connected)?,
         note,
     };
     let told = Told {
@@ -96,11 +98,11 @@ async fn fork(args: &Fork, connection: &Connection, output: &mut Output) -> Resu
     let before = args.message.as_deref().map(args::message).transpose()?;
     let note: Note = args
         .to
-        .note(&args.prompt, args.goal.wish(/*replace*/ false)?)?;
+        .note(&args.what.prompt, args.goal.wish(/*replace*/ false)?)?;
     let connected = connect::for_command(connection, &Limits::DEFAULT).await?;
     let request = ForkRequest {
         session,
-        directory: named(args.dir.as_deref(), &connected)?,
+        directory: named(args.what.dir.as_deref(), &connected)?,
         before,
         note,
     };

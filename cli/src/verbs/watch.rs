@@ -66,20 +66,9 @@ pub(crate) async fn follow(
     output: &Output,
     shows: bool,
 ) -> Result<Exit, Stop> {
-    let limits = Limits::DEFAULT;
-    let CommandConnection { ports, server, .. } = connected;
-    let mut watcher = Watcher {
-        session: Some(session),
-        known: BTreeMap::new(),
-        looked: false,
-        timeline: Timeline::of_watcher(super::clock().zone, &limits, output.page()),
-        json: false,
-        silent: !shows,
-        server: ServerFacts::from(&server),
-        lines: Vec::new(),
-        ports,
-        limits,
-    };
+    let mut watcher = Watcher::new(Some(session), connected, output);
+    watcher.json = false;
+    watcher.silent = !shows;
     let mut printer = Printer::to_stdout();
     let result = watcher.run(events, &mut printer).await;
     let printed = printer.finish().await;
@@ -95,7 +84,7 @@ async fn connected(
 ) -> Result<Exit, Stop> {
     let limits = Limits::DEFAULT;
     let mut told = false;
-    let (CommandConnection { ports, server, .. }, mut events) = loop {
+    let (connected, mut events) = loop {
         let failure = match connect::for_watch(connection, &limits).await {
             Ok(connected) => break connected,
             Err(failure) => failure,
@@ -108,18 +97,7 @@ async fn connected(
         }
         tokio::time::sleep(CONNECT_AGAIN).await;
     };
-    let mut watcher = Watcher {
-        session,
-        known: BTreeMap::new(),
-        looked: false,
-        timeline: Timeline::of_watcher(super::clock().zone, &limits, output.page()),
-        json: output.is_json(),
-        silent: false,
-        server: ServerFacts::from(&server),
-        lines: Vec::new(),
-        ports,
-        limits,
-    };
+    let mut watcher = Watcher::new(session, connected, output);
     watcher.run(&mut events, printer).await
 }
 
@@ -143,6 +121,24 @@ struct Watcher {
 }
 
 impl Watcher {
+    /// Nothing was looked at yet. It prints as the command's output does.
+    fn new(session: Option<SessionId>, connected: CommandConnection, output: &Output) -> Self {
+        let limits = Limits::DEFAULT;
+        let CommandConnection { ports, server, .. } = connected;
+        Self {
+            session,
+            known: BTreeMap::new(),
+            looked: false,
+            timeline: Timeline::of_watcher(super::clock().zone, &limits, output.page()),
+            json: output.is_json(),
+            silent: false,
+            server: ServerFacts::from(&server),
+            lines: Vec::new(),
+            ports,
+            limits,
+        }
+    }
+
     async fn run(&mut self, events: &mut dyn Events, printer: &mut Printer) -> Result<Exit, Stop> {
         let mut exit = self.look().await;
         loop {

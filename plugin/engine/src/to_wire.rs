@@ -132,6 +132,17 @@ mod tests {
         }
     }
 
+    fn chosen() -> Address {
+        Address {
+            model: Some(ModelRef {
+                provider: "p".to_owned(),
+                model: "m/x".to_owned(),
+            }),
+            agent: Some("plan".to_owned()),
+            variant: Some("high".to_owned()),
+        }
+    }
+
     #[test]
     fn a_prompt_without_an_address_leaves_the_choice_to_the_server() {
         let expected = json!({"messageID": "msg_1", "parts": [{"type": "text", "text": "go on"}]});
@@ -142,14 +153,7 @@ mod tests {
     fn a_prompt_names_its_voice_and_its_ids() {
         let out = PromptOut {
             part: Some("prt_1".to_owned()),
-            to: Address {
-                model: Some(ModelRef {
-                    provider: "p".to_owned(),
-                    model: "m/x".to_owned(),
-                }),
-                agent: Some("plan".to_owned()),
-                variant: Some("high".to_owned()),
-            },
+            to: chosen(),
             reminder: Some("remember".to_owned()),
             ..plain()
         };
@@ -203,14 +207,7 @@ mod tests {
             message: MessageId::new("msg_1"),
             name: "team/review".to_owned(),
             arguments: "the  parser\nand more".to_owned(),
-            to: Address {
-                model: Some(ModelRef {
-                    provider: "p".to_owned(),
-                    model: "m/x".to_owned(),
-                }),
-                agent: Some("plan".to_owned()),
-                variant: Some("high".to_owned()),
-            },
+            to: chosen(),
             attachments: vec![Attachment {
                 name: "a.png".to_owned(),
                 mime: "image/png".to_owned(),

@@ -7,25 +7,6 @@ use testkit::notifyd::{Note, Notifyd};
 use testkit::window::{App, Page, Running};
 use testkit::{OpenCode, ScriptedModel};
 
-/// The page's elements by the names that a screen reader says. While a dialog is open, nothing
-/// else can be reached.
-const NAMED: &str = "
-    const nameOf = (element) => (
-        element.getAttribute('aria-label')
-        ?? document.getElementById(element.getAttribute('aria-labelledby') ?? '')?.textContent
-        ?? element.labels?.[0]?.textContent
-        ?? element.textContent ?? ''
-    ).replace(/\\s+/g, ' ').trim();
-    const dialogs = document.querySelectorAll(
-        '[role=dialog][data-state=open], [role=alertdialog][data-state=open]');
-    const reached = [...dialogs].at(-1) ?? document;
-    const controls = 'button, a, summary, textarea, input, select, [role=button], [role=option], '
-        + '[role=menuitem], [role=menuitemradio], [role=checkbox], [role=radio], [role=switch], '
-        + '[role=combobox], [role=tab]';
-    const named = (name) => [...reached.querySelectorAll(controls)].find(
-        (element) => nameOf(element) === name && element.checkVisibility());
-";
-
 /// The strip above the composer.
 const STRIP: &str = "
     const strip = document.querySelector('[role=group][aria-label=\"Session goal\"]');
@@ -93,7 +74,8 @@ impl Desktop {
     pub(crate) async fn server_is(&self, state: &str) {
         let script = "return [...document.querySelectorAll('footer [role=status]')].some(
             (mark) => mark.textContent.startsWith(arguments[0]));";
-        self.until_page(&format!("the server is {state:?}"), script, state)
+        let what = format!("the server is {state:?}");
+        self.until(&what, async |page| page.holds(script, state).await)
             .await;
     }
 
@@ -155,56 +137,34 @@ impl Desktop {
 
     /// Calls a command as the page does.
     pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
-        let script = "const [command, args, done] = arguments;
-            window.__TAURI_INTERNALS__.invoke(command, args)
-                .then((ok) => done({ ok }), (error) => done({ error }));";
-        let answer = self.page.run_async(script, json!([command, arguments]));
-        let answer = answer.await.unwrap_or_else(|error| self.broken(&error));
-        match answer.get("error") {
-            Some(error) => Err(error.clone()),
-            None => Ok(answer["ok"].clone()),
-        }
+        let answer = self.page.invoke(command, arguments).await;
+        answer.unwrap_or_else(|error| self.broken(&error))
     }
 
     /// Waits until the page shows `text`.
     pub(crate) async fn shows(&self, text: &str) {
-        self.until_page(&format!("the page shows {text:?}"), &is_shown(true), text)
-            .await;
+        let what = format!("the page shows {text:?}");
+        self.until(&what, async |page| page.shows(text).await).await;
     }
 
     /// Waits until the page shows `text` no more.
     pub(crate) async fn hides(&self, text: &str) {
-        self.until_page(&format!("the page hides {text:?}"), &is_shown(false), text)
+        let what = format!("the page hides {text:?}");
+        self.until(&what, async |page| Ok(!page.shows(text).await?))
             .await;
     }
 
     /// Waits for a control of that name, and presses it.
     pub(crate) async fn press(&self, name: &str) {
-        let script = format!(
-            "{NAMED} const found = named(arguments[0]);
-            if (!found || found.disabled) return false;
-            found.scrollIntoView({{ block: 'nearest' }});
-            const at = {{ bubbles: true, cancelable: true, composed: true, button: 0 }};
-            found.focus();
-            found.dispatchEvent(new PointerEvent('pointerdown', at));
-            found.dispatchEvent(new PointerEvent('pointerup', at));
-            found.click();
-            return true;"
-        );
-        self.until_page(&format!("{name:?} can be pressed"), &script, name)
+        let what = format!("{name:?} can be pressed");
+        self.until(&what, async |page| page.press_control(name).await)
             .await;
     }
 
     /// Chooses among the answers of a card: its name begins with `label`.
     pub(crate) async fn choose(&self, label: &str) {
-        let script = format!(
-            "{NAMED} const found = [...reached.querySelectorAll(controls + ', label')].find(
-                (element) => nameOf(element).startsWith(arguments[0]) && element.checkVisibility());
-            if (!found) return false;
-            found.click();
-            return true;"
-        );
-        self.until_page(&format!("{label:?} can be chosen"), &script, label)
+        let what = format!("{label:?} can be chosen");
+        self.until(&what, async |page| page.choose_control(label).await)
             .await;
     }
 
@@ -225,17 +185,12 @@ impl Desktop {
 
     /// Writes into the field of that name, in place of what stands there.
     pub(crate) async fn fill(&self, field: &str, text: &str) {
-        let focus = format!(
-            "{NAMED} const found = named(arguments[0]);
-            if (!found) return false;
-            found.focus(); found.select(); return document.activeElement === found;"
-        );
-        self.until_page(&format!("{field:?} can be written in"), &focus, field)
+        let what = format!("{field:?} can be written in");
+        self.until(&what, async |page| page.focus_control(field).await)
             .await;
         self.page.press(text).await.unwrap();
-        let field = json!(field);
-        let script = format!("{NAMED} return named({field})?.value === arguments[0];");
-        self.until_page(&format!("{text:?} is written"), &script, text)
+        let what = format!("{text:?} is written");
+        self.until(&what, async |page| Ok(page.value_of(field).await? == text))
             .await;
     }
 
@@ -261,14 +216,16 @@ impl Desktop {
     /// Waits until the strip above the composer says `text`, or says it to a screen reader.
     pub(crate) async fn goal_says(&self, text: &str) {
         let script = format!("{STRIP} return strip?.innerText.includes(arguments[0]) === true;");
-        self.until_page(&format!("the goal says {text:?}"), &script, text)
+        let what = format!("the goal says {text:?}");
+        self.until(&what, async |page| page.holds(&script, text).await)
             .await;
     }
 
     /// Waits until there is no strip: the session has no goal.
     pub(crate) async fn has_no_goal(&self) {
         let script = format!("{STRIP} return strip === null;");
-        self.until_page("the goal is gone", &script, "").await;
+        let gone = async |page: &Page| page.holds(&script, "").await;
+        self.until("the goal is gone", gone).await;
     }
 
     /// Clicks on a notification until the page shows `text`. The app listens for clicks from a
@@ -279,8 +236,7 @@ impl Desktop {
                 &format!("a click on {note:?} leads to {text:?}"),
                 async || {
                     self.notifyd.click(note.id, "default").await.ok()?;
-                    let shown = self.page.run(&is_shown(true), json!([text])).await.ok()?;
-                    (shown == json!(true)).then_some(())
+                    self.page.shows(text).await.ok()?.then_some(())
                 },
             )
             .await;
@@ -303,9 +259,7 @@ impl Desktop {
 
     /// What stands in the composer.
     pub(crate) async fn written(&self) -> String {
-        let script = format!("{NAMED} return named(arguments[0])?.value ?? '';");
-        let value = self.page.run(&script, json!([COMPOSER])).await.unwrap();
-        value.as_str().unwrap_or_default().to_owned()
+        self.page.value_of(COMPOSER).await.unwrap()
     }
 
     /// Puts a picture of the page where people look for them.
@@ -322,12 +276,11 @@ impl Desktop {
         std::fs::write(folder.join(format!("{name}.png")), picture).unwrap();
     }
 
-    async fn until_page(&self, what: &str, script: &str, argument: &str) {
+    async fn until(&self, what: &str, look: impl AsyncFn(&Page) -> Result<bool, String>) {
         let begun = std::time::Instant::now();
         loop {
             // A page that is being loaded has no answer.
-            let answer = self.page.run(script, json!([argument])).await;
-            if answer.is_ok_and(|answer| answer == json!(true)) {
+            if look(&self.page).await == Ok(true) {
                 return;
             }
             if begun.elapsed() > testkit::window::PATIENCE {
@@ -343,10 +296,6 @@ impl Desktop {
     fn broken(&self, error: &str) -> ! {
         panic!("{error}\n{}", self.running.said())
     }
-}
-
-fn is_shown(wanted: bool) -> String {
-    format!("return document.body.innerText.includes(arguments[0]) === {wanted};")
 }
 
 /// The app with short limits and words in English.

@@ -13,6 +13,7 @@
 //! [`figure`] is how they are told.
 
 mod bare;
+mod browser;
 mod commands;
 mod cycles;
 mod figure;

@@ -1,11 +1,8 @@
 //! (k) The app's page with a long session and under a flood of text: the checks of the page in
 //! Chromium, with a simulated host.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use crate::Result;
 use crate::figure::Figure;
+use crate::{Result, browser};
 
 /// What the names of these checks begin with.
 const CHECKS: &str = "how fast";
@@ -18,14 +15,7 @@ const FRAME_MAX_MS: f64 = 200.0;
 
 /// How fast the page opens, scrolls and takes what streams in.
 pub(crate) fn speed() -> Result<Vec<Figure>> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../app");
-    let output = Command::new("node")
-        .args(["browser/run.mjs", CHECKS])
-        .current_dir(page)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("node: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = browser::checks("app", CHECKS, &[])?;
     let page = Page::told_in(&said).ok_or_else(|| format!("nothing was measured:\n{said}"))?;
     let at_most = |what: &str, value, most| Figure::at_most("k", what, value, most, " ms");
     Ok(vec![
@@ -63,10 +53,7 @@ struct Page {
 
 impl Page {
     fn told_in(said: &str) -> Option<Self> {
-        let behind = |mark: &str| {
-            let (_, rest) = said.split_once(mark)?;
-            rest.split_whitespace().next()?.parse().ok()
-        };
+        let behind = |mark: &str| browser::number_behind(said, mark);
         Some(Self {
             opened: behind("  opened in ")?,
             cold: behind("from an empty window in ")?,

@@ -1,10 +1,7 @@
 //! (i) A storm of changes in a page: the check of the npm package in Chromium, blown for a minute.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use crate::figure::Figure;
-use crate::{Result, Scale};
+use crate::{Result, Scale, browser};
 
 /// How long a storm is promised to stall nothing.
 const LONG_MS: usize = 60_000;
@@ -18,17 +15,12 @@ const CHECK: &str = "storm";
 /// What a storm of a thousand changes a second does to a page.
 pub(crate) fn frames(scale: Scale) -> Result<Vec<Figure>> {
     let length = scale.of(LONG_MS, 1_000);
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-js");
-    let output = Command::new("node")
-        .args(["browser/run.mjs", CHECK])
-        .current_dir(package)
-        // The first storm is the figure, whatever else the machine does.
-        .env("STORM_TRIES", "1")
-        .env("STORM_MS", length.to_string())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("node: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    // The first storm is the figure, whatever else the machine does.
+    let surroundings = [
+        ("STORM_TRIES", "1".to_owned()),
+        ("STORM_MS", length.to_string()),
+    ];
+    let said = browser::checks("guest-js", CHECK, &surroundings)?;
     let storm = Storm::told_in(&said).ok_or_else(|| format!("no storm blew:\n{said}"))?;
     let what = format!(
         "longest frame in {} s with {:.0} changes a second and 200 goals",
@@ -61,11 +53,7 @@ struct Storm {
 
 impl Storm {
     fn told_in(said: &str) -> Option<Self> {
-        let behind = |mark: &str| {
-            let (_, rest) = said.split_once(mark)?;
-            let number = rest.split_whitespace().next()?;
-            number.parse().ok()
-        };
+        let behind = |mark: &str| browser::number_behind(said, mark);
         Some(Self {
             changes: behind("changes: ")?,
             frame_ms: behind("longest frame in ms: ")?,

@@ -1,7 +1,6 @@
 //! (j) The app's window: how soon it is painted and what it holds, against a window of Tauri with
 //! nothing in it, and how large the program is.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 use testkit::notifyd::Bus;
 use testkit::opencode::{OpenCode, OpenCodeOptions};
+use testkit::window::Display;
 use testkit::{Scratch, ScriptedModel};
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
 use x11rb::rust_connection::RustConnection;
@@ -158,7 +158,7 @@ impl Program {
             .envs(self.scratch.env().iter().cloned())
             .env("XDG_RUNTIME_DIR", self.scratch.home().join("tmp"))
             .env("DBUS_SESSION_BUS_ADDRESS", self.bus.address())
-            .env("DISPLAY", &screen.display)
+            .env("DISPLAY", screen.display.name())
             .env("GDK_BACKEND", "x11")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("LC_ALL", "C.UTF-8")
@@ -170,39 +170,20 @@ impl Program {
     }
 }
 
-/// A virtual screen. It ends when it is dropped.
+/// A virtual display, looked at.
 struct Screen {
-    display: String,
+    display: Display,
     x: RustConnection,
     root: u32,
-    _server: Ended,
 }
 
 impl Screen {
     fn start() -> Result<Self> {
-        // It chooses a free number itself, and says which.
-        let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x820x24"])
-            .args(["-nolisten", "tcp", "-ac"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("Xvfb: {error}"))?;
-        let said = server.stdout.take().ok_or("Xvfb says nothing")?;
-        let server = Ended(server);
-        let mut number = String::new();
-        BufReader::new(said).read_line(&mut number)?;
-        let display = format!(":{}", number.trim());
-        let (x, at) = x11rb::connect(Some(&display))?;
+        let display = Display::start("1280x820")?;
+        let (x, at) = x11rb::connect(Some(display.name()))?;
         let screens = &x11rb::connection::Connection::setup(&x).roots;
         let root = screens.get(at).ok_or("no screen")?.root;
-        Ok(Self {
-            display,
-            x,
-            root,
-            _server: server,
-        })
+        Ok(Self { display, x, root })
     }
 
     /// Whether the page's ground is to be seen in a line across the middle of the screen.

@@ -1,6 +1,5 @@
 //! `list`, `status` and `messages`: they change nothing.
 
-use goal_core::limits::Limits;
 use goal_core::message::{Message, ToolUse};
 use goal_engine::command;
 use goal_engine::ports::{Presence, SessionRead};
@@ -27,9 +26,7 @@ pub(super) async fn list(
     connection: &Connection,
     output: &mut Output,
 ) -> Result<Exit, Stop> {
-    let ports = connect::for_command(connection, &Limits::DEFAULT)
-        .await?
-        .ports;
+    let ports = connect::ports(connection).await?;
     let is_local = ports.sessions.is_local();
     let dir = args.dir.as_deref();
     let dir = dir.map(|dir| args::folder(dir, is_local)).transpose()?;
@@ -58,9 +55,7 @@ pub(super) async fn status(
     output: &mut Output,
 ) -> Result<Exit, Stop> {
     let id = args::session(&args.session)?;
-    let ports = connect::for_command(connection, &Limits::DEFAULT)
-        .await?
-        .ports;
+    let ports = connect::ports(connection).await?;
     let standing = command::standing(&ports, &id).await?;
     let state = match standing.presence {
         None => "idle",
@@ -105,9 +100,7 @@ pub(super) async fn messages(
     output: &mut Output,
 ) -> Result<Exit, Stop> {
     let id = args::session(&args.session)?;
-    let ports = connect::for_command(connection, &Limits::DEFAULT)
-        .await?
-        .ports;
+    let ports = connect::ports(connection).await?;
     let messages = command::messages(&ports, &id, args.limit).await?;
     let objects: Vec<Value> = messages.iter().map(message).collect();
     let object = json!({

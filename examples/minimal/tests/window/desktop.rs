@@ -112,18 +112,9 @@ impl<Daemon> Desktop<Daemon> {
 
     /// Calls a command from the page.
     pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
-        let script = "const [command, args, done] = arguments;
-            window.__TAURI_INTERNALS__.invoke(`plugin:goal|${command}`, args)
-                .then((ok) => done({ ok }), (error) => done({ error }));";
-        let answer = self
-            .page
-            .run_async(script, json!([command, arguments]))
-            .await;
-        let answer = answer.unwrap_or_else(|error| panic!("{error}\n{}", self.said()));
-        match answer.get("error") {
-            Some(error) => Err(error.clone()),
-            None => Ok(answer["ok"].clone()),
-        }
+        let command = format!("plugin:goal|{command}");
+        let answer = self.page.invoke(&command, arguments).await;
+        answer.unwrap_or_else(|error| panic!("{error}\n{}", self.said()))
     }
 
     /// Starts a goal by the page's form, as a person does.

@@ -122,7 +122,7 @@ impl<'a> Hands<'a> {
     /// # Errors
     /// If that takes too long.
     pub(crate) async fn is_connected(&self) -> Result<String, Trouble> {
-        let status = async |page: &Page| page.invoke("plugin:goal|server_status", json!({})).await;
+        let status = async |page: &Page| invoke(page, "plugin:goal|server_status").await;
         self.until("the app is connected to its server", async |page| {
             Ok(status(page).await?["ready"] == json!(true))
         })
@@ -234,7 +234,7 @@ impl<'a> Hands<'a> {
     async fn session(&self) -> Result<&str, Trouble> {
         let find = async || {
             let first = async |page: &Page| {
-                let list = page.invoke("plugin:goal|list", json!({})).await?;
+                let list = invoke(page, "plugin:goal|list").await?;
                 Ok(list["goals"][0]["sessionId"].clone())
             };
             self.until("the message became a goal", async |page| {
@@ -303,6 +303,12 @@ impl Scene for Hands<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// What the app's host answers.
+async fn invoke(page: &Page, command: &str) -> Result<Value, String> {
+    let answer = page.invoke(command, json!({})).await?;
+    answer.map_err(|refusal| format!("{command}: {refusal}"))
 }
 
 fn broken(error: String) -> Trouble {

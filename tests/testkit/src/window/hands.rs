@@ -4,17 +4,22 @@ use serde_json::{Value, json};
 
 use super::webdriver::Page;
 
-/// For scripts: `named` finds what can be seen and pressed by its name.
+/// For scripts: `named` finds what can be seen and pressed by its name. While a dialog is open,
+/// nothing else can be reached.
 const NAMED: &str = "
     const nameOf = (element) => (
         element.getAttribute('aria-label')
         ?? document.getElementById(element.getAttribute('aria-labelledby') ?? '')?.textContent
+        ?? element.labels?.[0]?.textContent
         ?? element.textContent ?? ''
     ).replace(/\\s+/g, ' ').trim();
-    const controls = 'button, a, label, summary, textarea, input, select, [role=button], '
-        + '[role=option], [role=menuitem], [role=menuitemradio], [role=checkbox], [role=radio], '
-        + '[role=switch], [role=combobox], [role=tab]';
-    const named = (name) => [...document.querySelectorAll(controls)].find(
+    const dialogs = document.querySelectorAll(
+        '[role=dialog][data-state=open], [role=alertdialog][data-state=open]');
+    const reached = [...dialogs].at(-1) ?? document;
+    const controls = 'button, a, summary, textarea, input, select, [role=button], [role=option], '
+        + '[role=menuitem], [role=menuitemradio], [role=checkbox], [role=radio], [role=switch], '
+        + '[role=combobox], [role=tab]';
+    const named = (name) => [...reached.querySelectorAll(controls)].find(
         (element) => nameOf(element) === name && element.checkVisibility());
 ";
 
@@ -33,18 +38,31 @@ impl Page {
             found.dispatchEvent(new PointerEvent('pointerup', at));
             found.click();
             return true;";
-        self.yes(script, name).await
+        self.holds(&format!("{NAMED} {script}"), name).await
     }
 
-    /// Goes to the field of that name. `false`: there is none.
+    /// Chooses among the answers of a card: the name begins so. `false`: there is none.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn choose_control(&self, beginning: &str) -> Result<bool, String> {
+        let script = "const found = [...reached.querySelectorAll(controls + ', label')].find(
+                (element) => nameOf(element).startsWith(arguments[0]) && element.checkVisibility());
+            found?.click();
+            return found !== undefined;";
+        self.holds(&format!("{NAMED} {script}"), beginning).await
+    }
+
+    /// Goes to the field of that name, and selects what stands in it. `false`: there is none.
     ///
     /// # Errors
     /// The driver's.
     pub async fn focus_control(&self, name: &str) -> Result<bool, String> {
         let script = "const found = named(arguments[0]);
             found?.focus();
+            found?.select();
             return found !== undefined && document.activeElement === found;";
-        self.yes(script, name).await
+        self.holds(&format!("{NAMED} {script}"), name).await
     }
 
     /// What stands in the field of that name; nothing if there is none.
@@ -62,30 +80,34 @@ impl Page {
     /// # Errors
     /// The driver's.
     pub async fn shows(&self, text: &str) -> Result<bool, String> {
-        self.yes(
-            "return document.body.innerText.includes(arguments[0]);",
-            text,
-        )
-        .await
+        let script = "return document.body.innerText.includes(arguments[0]);";
+        self.holds(script, text).await
     }
 
-    /// Calls a command of the app's host, as the page does.
+    /// Whether a script answers `true` to `argument`.
     ///
     /// # Errors
-    /// The driver's, or the host's refusal.
-    pub async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, String> {
+    /// The driver's.
+    pub async fn holds(&self, script: &str, argument: &str) -> Result<bool, String> {
+        Ok(self.run(script, json!([argument])).await? == json!(true))
+    }
+
+    /// Calls a command of the app's host, as the page does: its answer, or what it refuses with.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub async fn invoke(
+        &self,
+        command: &str,
+        arguments: Value,
+    ) -> Result<Result<Value, Value>, String> {
         let script = "const [command, args, done] = arguments;
             window.__TAURI_INTERNALS__.invoke(command, args)
                 .then((ok) => done({ ok }), (error) => done({ error }));";
         let answer = self.run_async(script, json!([command, arguments])).await?;
-        match answer.get("error") {
-            Some(error) => Err(format!("{command}: {error}")),
+        Ok(match answer.get("error") {
+            Some(error) => Err(error.clone()),
             None => Ok(answer["ok"].clone()),
-        }
-    }
-
-    async fn yes(&self, script: &str, argument: &str) -> Result<bool, String> {
-        let script = format!("{NAMED} {script}");
-        Ok(self.run(&script, json!([argument])).await? == json!(true))
+        })
     }
 }
