@@ -1,12 +1,12 @@
 import { act, render, screen, waitFor } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { createGoalStore } from '../index.js';
 import { GoalDialog, GoalProvider, type GoalDialogProps } from '../react/index.js';
 import type { GoalView } from '../types.js';
 import { Backend } from './backend.js';
-import { goalView, settingsView } from './fixtures.js';
+import { goalView, NOON, settingsView } from './fixtures.js';
 
 let backend: Backend;
 const onOpenChange = vi.fn();
@@ -16,6 +16,8 @@ beforeEach(() => {
   backend = new Backend().install();
   onOpenChange.mockReset();
 });
+
+afterEach(() => { vi.useRealTimers(); });
 
 async function open(change: Partial<GoalView> | null, props: Partial<GoalDialogProps> = {}) {
   if (change !== null) backend.goals = [goalView(change)];
@@ -232,6 +234,8 @@ test('a missing auditor is told before the goal is started', async () => {
 });
 
 test('the latest decisions are shown, without the looks that did nothing', async () => {
+  // On another day they would be told with theirs.
+  vi.setSystemTime(NOON);
   await open({});
   await screen.findByText('Continues: there is work left');
   expect(screen.getAllByRole('listitem').map((item) => item.textContent.replace(/^[\d:]+/, ''))).toEqual([
