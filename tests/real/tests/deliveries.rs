@@ -140,8 +140,12 @@ async fn a_stored_prompt_that_somebody_stopped_pauses() {
     door.set_for(Kind::Prompt, Way::Store, 1);
     house.model.release("answer");
     house.model.release("judging");
+    // The audit's session has a user message, too.
     let stored = |event: &Value| {
-        event["type"] == "message.updated" && event["properties"]["info"]["role"] == "user"
+        let told = &event["properties"];
+        event["type"] == "message.updated"
+            && told["sessionID"] == house.session.as_str()
+            && told["info"]["role"] == "user"
     };
     stream.next(stored, PATIENCE).await.unwrap();
 
