@@ -30,7 +30,7 @@ export function Foot(props: FootProps): ReactNode {
     <div className="flex items-center gap-1 px-2 pb-2">
       <Attach onFiles={onFiles} />
       <Pickers draftKey={props.draftKey} models={props.models} choice={props.choice} />
-      <div className="ml-auto flex shrink-0 items-center gap-1 pl-1">
+      <div className="ml-auto flex shrink-0 items-center gap-2 pl-1">
         <ComposerTarget sessionId={where.sessionId} draft={where.key} directory={where.directory} />
         {where.sessionId !== null && (
           <IconButton
