@@ -8,46 +8,39 @@
 //!                       Shared: views, who carries which goal ──▶ updates
 //! ```
 
+mod pulse;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use goal_core::goal::{Goal, SessionId, Status};
-use goal_core::time::{Mono, Wall};
+use goal_core::time::Mono;
 use tokio::sync::{broadcast, mpsc, oneshot};
-use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+use tokio::time::timeout;
 
-use crate::blocking;
+use self::pulse::{Fence, HEARTBEAT, NEWS_MAX, News, Pulse};
+use crate::blocking::{self, Repeating};
 use crate::command;
 use crate::error::{Code, Error};
 use crate::listing::{self, Listing};
 use crate::ports::{Events, Ports, ServerEvent, SessionRead};
 use crate::session::{Actor, INBOX_MAX, Intent, Msg, sleep_until};
-use crate::settings::{Settings, SettingsFile};
 use crate::shared::{Shared, Stance};
-use crate::store::{Lease, Owner, ServerKey, Store};
+use crate::store::{Lease, Owner, ServerKey};
 use crate::stored::goal_of;
 use crate::tell;
 use crate::update::{DriverState, Update, UpdateKind};
 use crate::view::{GoalView, Phase};
 
-/// How often a driver says that it lives, and a passive engine asks whether it may drive.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-
 /// A driver that said nothing for so long is gone.
 const DRIVER_STALE: Duration = Duration::from_secs(20);
-
-/// A jump of the wall clock that means sleep, and not that somebody set the clock a little.
-const SLEEP_MIN: Duration = Duration::from_secs(30);
 
 /// How long the tasks may take to end: a call and its clean-up.
 const SHUTDOWN_MAX: Duration = Duration::from_secs(15);
 
 /// Requests of the host that may wait.
 const REQUESTS_MAX: usize = 64;
-
-/// News of heartbeats that may wait: one of each kind, twice.
-const NEWS_MAX: usize = 4;
 
 /// How soon the sessions are read again if they could not all be read; twice as long each time
 /// that this fails again.
@@ -84,16 +77,13 @@ impl Engine {
         let supervisor = Supervisor {
             shared: Arc::clone(&shared),
             driver,
-            fence: None,
+            fence: Fence::default(),
             passive: None,
             connected: false,
             ready: false,
             actors: BTreeMap::new(),
             unread: None,
             left_over_told: false,
-            pulse: None,
-            beats: Beats::new(),
-            settings: None,
         };
         shared.tasks.spawn(supervisor.run(events, inbox));
         Self { shared, requests }
@@ -262,8 +252,8 @@ fn ending() -> Error {
 struct Supervisor {
     shared: Arc<Shared>,
     driver: Driver,
-    /// The lease's fence while this engine drives.
-    fence: Option<u64>,
+    /// That of the lease while this engine drives.
+    fence: Fence,
     /// Who drives instead.
     passive: Option<u32>,
     /// The stream is up.
@@ -275,35 +265,12 @@ struct Supervisor {
     unread: Option<(Mono, u32)>,
     /// Notices of an earlier process were looked at.
     left_over_told: bool,
-    /// Both clocks at the latest heartbeat.
-    pulse: Option<(Wall, Mono)>,
-    /// What heartbeats touch files for.
-    beats: Beats,
-    /// The settings as a heartbeat found them.
-    settings: Option<Settings>,
-}
-
-/// The files that a heartbeat touches, in one piece of blocking work. The supervisor hears of it
-/// only if there is something to hear: a program in which everything rests hardly wakes up.
-struct Beats {
-    tell: mpsc::Sender<News>,
-    news: mpsc::Receiver<News>,
-    /// The latest one; while it hangs on a disk no further one is begun.
-    under_way: Option<blocking::Begun>,
-}
-
-/// What a heartbeat found.
-enum News {
-    /// The settings are others than the supervisor knows.
-    Settings(Box<Settings>),
-    /// The lease with this fence belongs to another process.
-    LeaseLost(u64),
 }
 
 impl Supervisor {
     async fn run(mut self, mut events: Box<dyn Events>, mut requests: mpsc::Receiver<Request>) {
-        let mut heartbeat = heartbeats();
         self.hold_lease().await;
+        let (heartbeat, mut news) = self.begin_heartbeat();
         loop {
             // Behind a broken stream they are read once it is up again.
             let unread = self.unread.filter(|_| self.connected);
@@ -311,13 +278,7 @@ impl Supervisor {
             tokio::select! {
                 biased;
                 () = self.shared.shutdown.cancelled() => break,
-                _ = heartbeat.tick() => {
-                    if self.slept() {
-                        events.reconnect();
-                    }
-                    self.on_heartbeat().await;
-                }
-                Some(news) = self.beats.news.recv() => self.on_news(news).await,
+                Some(news) = news.recv() => self.on_news(news, events.as_mut()).await,
                 () = sleep_until(read_again) => self.recover().await,
                 request = requests.recv() => match request {
                     Some(request) => self.on_request(request).await,
@@ -326,7 +287,27 @@ impl Supervisor {
                 event = events.next() => self.on_event(event).await,
             }
         }
+        drop(heartbeat);
         self.release_lease().await;
+    }
+
+    /// Begins to say that this engine lives, until what is given is dropped, and gives what comes
+    /// of it.
+    fn begin_heartbeat(&self) -> (Repeating, mpsc::Receiver<News>) {
+        let (tell, news) = mpsc::channel(NEWS_MAX);
+        let ports = &self.shared.ports;
+        let mut pulse = Pulse {
+            file: Arc::clone(&ports.settings),
+            store: ports.store.clone(),
+            driver: self.driver.clone(),
+            fence: self.fence.clone(),
+            tell,
+            settings: None,
+            clocks: None,
+        };
+        let shared = Arc::clone(&self.shared);
+        let beat = move || pulse.beat((shared.ports.clock.wall(), shared.now()));
+        (blocking::every(HEARTBEAT, beat), news)
     }
 
     async fn on_event(&mut self, event: ServerEvent) {
@@ -408,7 +389,7 @@ impl Supervisor {
             return false;
         }
         let active = goal.status == Status::Active;
-        if self.fence.is_none() || (!active && !known) {
+        if self.fence.get().is_none() || (!active && !known) {
             let why = if active {
                 "notDriving"
             } else {
@@ -424,7 +405,7 @@ impl Supervisor {
                 ..Stance::of(phase)
             };
             self.shared.show(&read, &goal, &stance);
-            if recovering && self.fence.is_some() && self.stopped_lately(&read, &goal) {
+            if recovering && self.fence.get().is_some() && self.stopped_lately(&read, &goal) {
                 self.ensure_actor(&read);
                 self.send(&id, Msg::Resync(read)).await;
             }
@@ -497,7 +478,7 @@ impl Supervisor {
             Request::SettingsChanged => self.broadcast(|| Msg::SettingsChanged).await,
             Request::Intent(id, intent) => {
                 let alive = self.actors.get(&id).is_some_and(|inbox| !inbox.is_closed());
-                if !alive || self.fence.is_none() {
+                if !alive || self.fence.get().is_none() {
                     self.without_actor(id, intent);
                     return;
                 }
@@ -564,7 +545,7 @@ impl Supervisor {
     /// Notices that an earlier process wrote down: those that came true are told, the others are
     /// taken back (R80).
     async fn deliver_left_over(&mut self) {
-        if self.fence.is_none() || self.left_over_told {
+        if self.fence.get().is_none() || self.left_over_told {
             return;
         }
         self.left_over_told = true;
@@ -580,50 +561,24 @@ impl Supervisor {
 
     fn state(&self) -> DriverState {
         match self.passive {
-            Some(pid) if self.fence.is_none() => DriverState::Passive { pid },
+            Some(pid) if self.fence.get().is_none() => DriverState::Passive { pid },
             Some(_) | None => DriverState::Driving,
         }
     }
 
-    /// The wall clock ran on while the monotonic one stood: the computer slept, and what the
-    /// stream would have told is lost (H38).
-    fn slept(&mut self) -> bool {
-        let now = (self.shared.ports.clock.wall(), self.shared.now());
-        let before = self.pulse.replace(now);
-        before.is_some_and(|(wall, mono)| {
-            now.0.since(wall) >= now.1.since(mono).saturating_add(SLEEP_MIN)
-        })
-    }
-
-    /// A driver says that it lives; a passive engine asks whether it may drive. Both look at the
-    /// settings.
-    async fn on_heartbeat(&mut self) {
-        if self.fence.is_none() {
-            self.hold_lease().await;
-            self.recover_as_driver().await;
-        }
-        let beat = Beat {
-            file: Arc::clone(&self.shared.ports.settings),
-            known: self.settings.clone(),
-            store: self.shared.ports.store.clone(),
-            driver: self.driver.clone(),
-            fence: self.fence,
-            now: self.shared.ports.clock.wall(),
-        };
-        self.beats.begin(move |tell| beat.run(tell));
-    }
-
-    async fn on_news(&mut self, news: News) {
+    async fn on_news(&mut self, news: News, events: &mut dyn Events) {
         match news {
-            // Another process may have written the settings: every wait is looked at again (X9).
-            News::Settings(settings) => {
-                let before = self.settings.replace((*settings).clone());
-                if before.is_some_and(|before| before != *settings) {
-                    self.broadcast(|| Msg::SettingsChanged).await;
-                }
+            News::Slept => events.reconnect(),
+            News::Due if self.fence.get().is_none() => {
+                self.hold_lease().await;
+                self.recover_as_driver().await;
             }
-            News::LeaseLost(fence) if self.fence == Some(fence) => {
-                self.fence = None;
+            // It was granted since.
+            News::Due => {}
+            // Another process may have written the settings: every wait is looked at again (X9).
+            News::Settings => self.broadcast(|| Msg::SettingsChanged).await,
+            News::LeaseLost(fence) if self.fence.get() == Some(fence) => {
+                self.fence.set(None);
                 self.stop_actors();
                 // Who drives instead is told by this.
                 self.hold_lease().await;
@@ -636,7 +591,7 @@ impl Supervisor {
 
     /// This engine drives from here on, if it was granted the lease.
     async fn recover_as_driver(&mut self) {
-        if self.fence.is_none() {
+        if self.fence.get().is_none() {
             return;
         }
         self.shared.tell(UpdateKind::Driver(DriverState::Driving));
@@ -658,7 +613,7 @@ impl Supervisor {
             .await
         {
             Ok(Lease::Mine(fence)) => {
-                self.fence = Some(fence);
+                self.fence.set(Some(fence));
                 self.passive = None;
             }
             Ok(Lease::HeldBy(holder)) => {
@@ -670,13 +625,14 @@ impl Supervisor {
             }
             Err(error) => {
                 tracing::warn!(%error, "nobody can be asked who drives; driving");
-                self.fence = Some(0);
+                self.fence.set(Some(0));
             }
         }
     }
 
     async fn release_lease(&mut self) {
-        if let Some(fence) = self.fence.take() {
+        if let Some(fence) = self.fence.get() {
+            self.fence.set(None);
             let Driver { key, owner } = self.driver.clone();
             if let Err(error) = self.shared.ports.store.release(key, owner, fence).await {
                 tracing::warn!(%error, "the lease could not be given back; it runs out by itself");
@@ -690,55 +646,6 @@ impl Supervisor {
     }
 }
 
-impl Beats {
-    fn new() -> Self {
-        let (tell, news) = mpsc::channel(NEWS_MAX);
-        Self {
-            tell,
-            news,
-            under_way: None,
-        }
-    }
-
-    /// Begins one, unless the latest is not over yet.
-    fn begin(&mut self, beat: impl FnOnce(&mpsc::Sender<News>) + Send + 'static) {
-        if self.under_way.as_ref().is_none_or(blocking::Begun::is_over) {
-            let tell = self.tell.clone();
-            self.under_way = Some(blocking::begin(move || beat(&tell)));
-        }
-    }
-}
-
-/// One heartbeat's work on files.
-struct Beat {
-    file: Arc<SettingsFile>,
-    known: Option<Settings>,
-    store: Store,
-    driver: Driver,
-    /// The lease, while this engine drives.
-    fence: Option<u64>,
-    now: Wall,
-}
-
-impl Beat {
-    /// Blocks. News that finds no room is found again by the next heartbeat.
-    fn run(self, tell: &mpsc::Sender<News>) {
-        let settings = self.file.read_here().settings;
-        if self.known.as_ref() != Some(&settings) {
-            let _ = tell.try_send(News::Settings(Box::new(settings)));
-        }
-        let Some(fence) = self.fence else {
-            return;
-        };
-        let Driver { key, owner } = self.driver;
-        match self.store.heartbeat(key, owner, fence, self.now) {
-            Ok(true) => {}
-            Ok(false) => drop(tell.try_send(News::LeaseLost(fence))),
-            Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
-        }
-    }
-}
-
 /// The session as heard of, or as read after a gap.
 fn heard(read: Arc<SessionRead>, recovering: bool) -> Msg {
     if recovering {
@@ -747,12 +654,3 @@ fn heard(read: Arc<SessionRead>, recovering: bool) -> Msg {
         Msg::Heard(read)
     }
 }
-
-fn heartbeats() -> Interval {
-    let mut heartbeat = interval(HEARTBEAT);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    heartbeat
-}
-
-#[cfg(test)]
-mod tests;

@@ -44,6 +44,8 @@ pub struct Decoder {
     is_wanted: fn(&str) -> bool,
     /// The frame being read is of a type that nobody wants: it is passed over.
     passing: bool,
+    /// The line being read was looked at.
+    looked: bool,
     /// The line being read.
     line: Vec<u8>,
     /// The `data` lines of the frame being read, joined.
@@ -72,6 +74,7 @@ impl Decoder {
             bytes_max,
             is_wanted,
             passing: false,
+            looked: false,
             line: Vec::new(),
             data: Vec::new(),
             has_data: false,
@@ -91,8 +94,7 @@ impl Decoder {
             }
             let end = memchr2(b'\n', b'\r', bytes);
             let line = &bytes[..end.unwrap_or(bytes.len())];
-            self.look_at_head(line);
-            self.extend_line(line);
+            self.take(line);
             let Some(end) = end else {
                 break;
             };
@@ -103,21 +105,34 @@ impl Decoder {
         frames
     }
 
-    /// At the begin of a frame: decides by its type whether it is passed over.
-    fn look_at_head(&mut self, line: &[u8]) {
-        if line.len() < HEAD_BYTES_MIN || self.line_started || self.has_data || self.passing {
-            return;
+    /// The next bytes of a line.
+    fn take(&mut self, bytes: &[u8]) {
+        let kept = self.line.len();
+        let decided = self.looked || self.passing || self.has_data || self.oversize.is_some();
+        if decided || kept + bytes.len() < HEAD_BYTES_MIN {
+            return self.extend_line(bytes);
         }
-        if self.oversize.is_some() {
-            return;
+        // A network that cuts a head in two must not have the whole of a long event kept.
+        self.looked = true;
+        if kept == 0 {
+            self.passing = self.passes(bytes);
+            return self.extend_line(bytes);
         }
+        let (head, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES_MAX));
+        self.extend_line(head);
+        self.passing = self.passes(&self.line);
+        if self.passing {
+            self.line = Vec::new();
+        }
+        self.extend_line(rest);
+    }
+
+    /// Whether the type of the event that begins with `line` tells that nobody wants it.
+    fn passes(&self, line: &[u8]) -> bool {
         let head = &line[..line.len().min(HEAD_BYTES_MAX)];
-        let Some(text) = head.strip_prefix(b"data:") else {
-            return;
-        };
-        self.passing = peek(text)
-            .in_payload
-            .is_some_and(|kind| !(self.is_wanted)(&kind));
+        head.strip_prefix(b"data:")
+            .and_then(|text| peek(text).in_payload)
+            .is_some_and(|kind| !(self.is_wanted)(&kind))
     }
 
     fn extend_line(&mut self, bytes: &[u8]) {
@@ -140,6 +155,7 @@ impl Decoder {
     }
 
     fn end_line(&mut self) -> Option<Frame> {
+        self.looked = false;
         if !std::mem::take(&mut self.line_started) {
             return self.end_frame();
         }
@@ -203,18 +219,34 @@ fn peek(frame: &[u8]) -> Types<'_> {
         return types;
     }
     while let Some(key) = scan.key() {
-        match (key.as_ref(), scan.here()) {
-            ("payload", Some(b'{')) => {
-                types.in_payload = scan.type_of_object();
-                if types.in_payload.is_some() {
-                    break;
-                }
+        let value = scan.here();
+        if value == Some(b'{') && is_named(key, "payload") {
+            types.in_payload = scan.type_of_object();
+            if types.in_payload.is_some() {
+                break;
             }
-            ("type", Some(b'"')) => types.outside = scan.string(),
-            _ => scan.skip_value(),
+        } else if value == Some(b'"') && is_named(key, "type") {
+            types.outside = scan.string();
+        } else {
+            scan.skip_value();
         }
     }
     types
+}
+
+/// Whether a key, quoted as it stands in the text, is `name`.
+fn is_named(quoted: &[u8], name: &str) -> bool {
+    let plain = quoted.get(1..quoted.len() - 1).unwrap_or_default();
+    if plain == name.as_bytes() {
+        return true;
+    }
+    memchr(b'\\', plain).is_some() && unescaped(quoted).is_some_and(|text| text == name)
+}
+
+/// The text of a quoted string.
+fn unescaped(quoted: &[u8]) -> Option<String> {
+    let lossy = serde_json::from_slice::<Lossy>(quoted).ok()?;
+    Some(lossy.0)
 }
 
 /// A place in a JSON text. Follows structure, does not validate.
@@ -239,8 +271,9 @@ impl<'a> Scan<'a> {
         (self.here()? == byte).then(|| self.at += 1)
     }
 
-    /// Inside an object: steps over the next key and its colon; at the object's end, steps out.
-    fn key(&mut self) -> Option<Cow<'a, str>> {
+    /// Inside an object: steps over the next key, given with its quotes, and its colon; at the
+    /// object's end, steps out.
+    fn key(&mut self) -> Option<&'a [u8]> {
         if self.here()? == b',' {
             self.at += 1;
         }
@@ -248,7 +281,7 @@ impl<'a> Scan<'a> {
             self.at += 1;
             return None;
         }
-        let key = self.string()?;
+        let key = self.quoted()?;
         self.enter(b':')?;
         Some(key)
     }
@@ -257,7 +290,7 @@ impl<'a> Scan<'a> {
     fn type_of_object(&mut self) -> Option<Cow<'a, str>> {
         self.enter(b'{')?;
         while let Some(key) = self.key() {
-            if key == "type" && self.here() == Some(b'"') {
+            if is_named(key, "type") && self.here() == Some(b'"') {
                 return self.string();
             }
             self.skip_value();
@@ -267,17 +300,20 @@ impl<'a> Scan<'a> {
 
     /// The string that begins here, unescaped; steps over it.
     fn string(&mut self) -> Option<Cow<'a, str>> {
-        self.here()?;
-        let start = self.at;
-        self.skip_string()?;
-        let quoted = &self.text[start..self.at];
+        let quoted = self.quoted()?;
         let plain = quoted.get(1..quoted.len() - 1)?;
         if memchr(b'\\', plain).is_none() {
             return Some(String::from_utf8_lossy(plain));
         }
-        serde_json::from_slice::<Lossy>(quoted)
-            .ok()
-            .map(|lossy| Cow::Owned(lossy.0))
+        unescaped(quoted).map(Cow::Owned)
+    }
+
+    /// The string that begins here, with its quotes; steps over it.
+    fn quoted(&mut self) -> Option<&'a [u8]> {
+        self.here()?;
+        let start = self.at;
+        self.skip_string()?;
+        Some(&self.text[start..self.at])
     }
 
     /// Steps over a string; `None` at its missing begin or end.
