@@ -13,6 +13,7 @@ use goal_core::objective::valid_session_id;
 use goal_engine::command::Choices;
 use goal_engine::error::Code;
 use goal_engine::ports::Address;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::failure::Failure;
 use crate::limits::LimitFlags;
@@ -472,16 +473,15 @@ impl ChoiceFlags {
     }
 }
 
-impl Level {
-    /// The level's name in a filter.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Error => "error",
-            Self::Warn => "warn",
-            Self::Info => "info",
-            Self::Debug => "debug",
-            Self::Trace => "trace",
+impl From<Level> for LevelFilter {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Off => Self::OFF,
+            Level::Error => Self::ERROR,
+            Level::Warn => Self::WARN,
+            Level::Info => Self::INFO,
+            Level::Debug => Self::DEBUG,
+            Level::Trace => Self::TRACE,
         }
     }
 }

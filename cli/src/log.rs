@@ -12,9 +12,10 @@ use goal_engine::update::{DriverState, Update, UpdateKind};
 use goal_engine::view::GoalView;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::args::{Area, Cli, Level, Verb};
 
@@ -146,17 +147,12 @@ fn default_level(cli: &Cli) -> Level {
 
 /// Our own crates at the level asked for; of foreign ones only warnings, because what an HTTP
 /// library logs below that carries what people wrote.
-fn filter(level: Level) -> EnvFilter {
-    let foreign = match level {
-        Level::Off => "off",
-        Level::Error => "error",
-        Level::Warn | Level::Info | Level::Debug | Level::Trace => "warn",
-    };
-    let level = level.name();
-    EnvFilter::new(format!(
-        "{foreign},openchamber={level},goal_engine={level},goal_core={level},\
-         opencode_client={level}"
-    ))
+fn filter(level: Level) -> Targets {
+    let level = LevelFilter::from(level);
+    let own = ["openchamber", "goal_engine", "goal_core", "opencode_client"];
+    Targets::new()
+        .with_default(level.min(LevelFilter::WARN))
+        .with_targets(own.map(|name| (name, level)))
 }
 
 fn to_file(cli: &Cli) -> Result<(NonBlocking, WorkerGuard), String> {

@@ -31,6 +31,9 @@ use crate::args::Cli;
 use crate::failure::{Exit, Failure, Stop};
 use crate::output::Output;
 
+/// Threads for work on files: the engine's database has one at a time, and each thread costs memory.
+const BLOCKING_MAX: usize = 8;
+
 /// How long tasks that still run may take once the command is done: none of them matters then.
 const FAREWELL: Duration = Duration::from_millis(200);
 
@@ -52,6 +55,7 @@ fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
     // One thread has time enough, and on it the engine says nothing before `serve` listens.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_blocking_threads(BLOCKING_MAX)
         .build()
         .map_err(|error| Failure::system(&error))?;
     let result = runtime.block_on(verbs::run(cli, output));

@@ -8,31 +8,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tauri::{AppHandle, Listener as _, Runtime};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt};
 
 /// Bytes of a file: some tens of thousands of lines.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// What is logged: our own crates from `info` on; of foreign ones only warnings, because what an
 /// HTTP library logs below that carries what people wrote.
-const FILTER: &str = "warn,openchamber_desktop=info,tauri_plugin_goal=info,goal_engine=info,\
-                      goal_core=info,opencode_client=info";
+const OWN: [&str; 5] = [
+    "openchamber_desktop",
+    "tauri_plugin_goal",
+    "goal_engine",
+    "goal_core",
+    "opencode_client",
+];
 
 /// Begins to log into `folder`.
 pub(crate) fn start(folder: &Path) {
     let to_stderr = fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(false)
-        .with_filter(EnvFilter::new("warn"));
+        .with_filter(LevelFilter::WARN);
     let (file, failed) = match Rotating::open(folder.join("logs"), FILE_BYTES_MAX) {
         Ok(file) => (Some(file), None),
         Err(error) => (None, Some(error)),
     };
     let to_file = file.map(|file| {
         let layer = fmt::layer().with_writer(Mutex::new(file)).with_ansi(false);
-        layer.with_filter(EnvFilter::new(FILTER))
+        let own = OWN.map(|name| (name, LevelFilter::INFO));
+        let logged = Targets::new().with_default(LevelFilter::WARN);
+        layer.with_filter(logged.with_targets(own))
     });
     let logging = tracing_subscriber::registry().with(to_stderr).with(to_file);
     // Only a second call in one process fails.

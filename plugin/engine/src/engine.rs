@@ -432,7 +432,7 @@ impl Supervisor {
         if !alive {
             let (inbox, messages) = mpsc::channel(INBOX_MAX);
             let actor = Actor::new(Arc::clone(&self.shared), Arc::clone(read));
-            self.shared.tasks.spawn(actor.run(messages));
+            self.shared.tasks.spawn(Box::new(actor).run(messages));
             self.actors.insert(read.facts.id.clone(), inbox);
         }
     }

@@ -102,6 +102,11 @@ impl Live {
         self.changed.notify_waiters();
     }
 
+    /// No step runs: states of the session are nobody's, and each is as large as its metadata.
+    pub(crate) fn forget(&self) {
+        self.lock().heard = VecDeque::new();
+    }
+
     /// Everything heard since the step began.
     pub(crate) fn heard(&self) -> Vec<Arc<SessionRead>> {
         self.lock().heard.iter().cloned().collect()

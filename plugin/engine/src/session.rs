@@ -285,7 +285,9 @@ impl Actor {
     }
 
     /// Runs until the session is gone, nothing is left to do for a while, or the engine ends.
-    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Msg>) {
+    ///
+    /// Boxed: a task keeps room for what it is begun with beside what it makes of it.
+    pub(crate) async fn run(mut self: Box<Self>, mut inbox: mpsc::Receiver<Msg>) {
         loop {
             match self.next(&mut inbox).await {
                 Woken::Msg(Some(msg)) => self.on_msg(msg),
@@ -306,6 +308,9 @@ impl Actor {
             }
             self.next_intent();
             self.next_look();
+            if matches!(self.work, Work::Idle) {
+                self.live.forget();
+            }
         }
         inbox.close();
         // Requests that arrived while it ended are answered, not dropped in silence.

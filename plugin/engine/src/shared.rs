@@ -26,7 +26,7 @@ const PARENTS_MAX: usize = 10_000;
 
 /// Cycles that read, audit or act at once. After a start every goal may be due at the same moment:
 /// each cycle holds a session's messages and a connection, and each audit asks the same provider.
-const CYCLES_MAX: usize = 32;
+const CYCLES_MAX: usize = 16;
 
 /// Shared by all tasks of one engine.
 pub(crate) struct Shared {

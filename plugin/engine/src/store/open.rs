@@ -16,6 +16,9 @@ const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_journal.sql")
 /// ours are small.
 const WAL_BYTES_MAX: u32 = 4 * 1024 * 1024;
 
+/// Kibibytes of pages that are kept in memory: what is read is read once.
+const CACHE_KIB_MAX: i32 = 256;
+
 /// The version of the database that this program writes.
 pub(crate) fn version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
@@ -164,6 +167,7 @@ fn configure(connection: &Connection) -> Result<(), Failure> {
     // writes a minute can afford it.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_MAX)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB_MAX)?;
     Ok(())
 }
 
