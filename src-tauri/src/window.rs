@@ -2,7 +2,7 @@
 
 use tauri::webview::NewWindowResponse;
 use tauri::{
-    AppHandle, Emitter as _, Listener as _, Manager as _, Runtime, Theme as Around,
+    AppHandle, Emitter as _, Listener as _, Manager as _, Runtime, Theme as Around, WebviewWindow,
     WebviewWindowBuilder,
 };
 
@@ -42,8 +42,47 @@ fn make<R: Runtime>(app: &AppHandle<R>) -> tauri::Result<()> {
         })
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
+    draw_plainly(&window)?;
     // One that is made later may come up behind what the user looks at.
     window.set_focus()
+}
+
+/// Where there is no graphics processor, WebKitGTK would have the main one play its part: 60 MB and
+/// two copies of each picture for nothing (docs/decisions/0011). Not while WebDriver drives the
+/// window, which then may wait for a picture for ever.
+#[cfg(target_os = "linux")]
+fn draw_plainly<R: Runtime>(window: &WebviewWindow<R>) -> tauri::Result<()> {
+    use webkit2gtk::{HardwareAccelerationPolicy, SettingsExt as _, WebViewExt as _};
+
+    if has_graphics_processor() {
+        return Ok(());
+    }
+    window.with_webview(|view| {
+        let view = view.inner();
+        if let Some(settings) = view
+            .settings()
+            .filter(|_| !view.is_controlled_by_automation())
+        {
+            settings.set_hardware_acceleration_policy(HardwareAccelerationPolicy::Never);
+        }
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn draw_plainly<R: Runtime>(_window: &WebviewWindow<R>) -> tauri::Result<()> {
+    Ok(())
+}
+
+/// Whether the kernel offers one to draw with.
+#[cfg(target_os = "linux")]
+fn has_graphics_processor() -> bool {
+    let entries = std::fs::read_dir("/dev/dri")
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries
+        .map(|entry| entry.file_name())
+        .any(|name| name.to_string_lossy().starts_with("renderD"))
 }
 
 /// Shows a session: tells the page, or lets it ask once it listens.

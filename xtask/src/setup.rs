@@ -83,6 +83,12 @@ const DESKTOP: &[Part] = &[
         ask: &["--version"],
         packages: &["dunst"],
     },
+    // Passwords of servers elsewhere.
+    Part {
+        program: "gnome-keyring-daemon",
+        ask: &["--version"],
+        packages: &["gnome-keyring"],
+    },
     Part {
         program: "xdotool",
         ask: &["--version"],

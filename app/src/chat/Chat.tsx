@@ -1,16 +1,21 @@
 import './chat.css';
 
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 
 import type { Place } from '../navigation';
-import { Session } from './Session';
+import { Skeleton } from './Skeleton';
 import { Start } from './Start';
+
+/** What shows messages is read with the first session: a window without one holds none of it. */
+const Session = lazy(async () => ({ default: (await import('./Session')).Session }));
 
 /** The conversation of the place where a person is. */
 export function Chat({ place }: { place: Place }): ReactNode {
   return place.kind === 'draft' ? (
     <Start directory={place.directory} />
   ) : (
-    <Session key={place.id} id={place.id} />
+    <Suspense fallback={<Skeleton />}>
+      <Session key={place.id} id={place.id} />
+    </Suspense>
   );
 }

@@ -11,6 +11,7 @@ import { useAttempt, useFailureText } from '../ui/toasts';
 import { Announcer } from './Announcer';
 import { Requests } from './cards/Requests';
 import { ConversationContext } from './context';
+import { Skeleton } from './Skeleton';
 import { Transcript } from './Transcript';
 
 /** One session's conversation, and what of it waits for a person. */
@@ -63,25 +64,6 @@ function Failed({ id }: { id: string }): ReactNode {
       <p className="text-heading font-semibold">{t('failed.title')}</p>
       <p className="max-w-105 text-text-2">{text({ code, message: code })}</p>
       <Button onClick={() => { void readAll(); }}>{t('common:retry')}</Button>
-    </div>
-  );
-}
-
-/** Where the messages will be. */
-function Skeleton(): ReactNode {
-  const { t } = useTranslation();
-  const bar = 'rounded-control bg-raised motion-safe:animate-pulse';
-  return (
-    <div role="status" aria-label={t('loading')} className="min-h-0 flex-1 overflow-hidden">
-      <div className="mx-auto flex h-full max-w-[808px] flex-col justify-end gap-3 px-4 pb-6 frame:px-6">
-        <div className={`${bar} h-18`} />
-        <div className={`${bar} h-4 w-11/12`} />
-        <div className={`${bar} h-4 w-4/5`} />
-        <div className={`${bar} h-4 w-2/3`} />
-        <div className={`${bar} mt-6 h-12`} />
-        <div className={`${bar} h-4 w-5/6`} />
-        <div className={`${bar} h-4 w-1/2`} />
-      </div>
     </div>
   );
 }

@@ -132,7 +132,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_repeats_work_as_a_thread_does() {
         let (tell, mut done) = tokio::sync::mpsc::channel(1);
-        let work = move || drop(tell.try_send(()));
+        let work = move || {
+            let _ = tell.try_send(());
+        };
         let task = tokio::spawn(repeat(LONG, Arc::new(Mutex::new(work))));
         assert_eq!(done.recv().await, Some(()));
         assert_eq!(done.recv().await, Some(()));

@@ -70,7 +70,7 @@ impl Pulse {
         }
         let fence = self.fence.get();
         if fence.is_none() {
-            drop(self.tell.try_send(News::Due));
+            let _ = self.tell.try_send(News::Due);
         }
         let settings = self.file.read_here().settings;
         let others = self
@@ -95,7 +95,9 @@ impl Pulse {
         let Driver { key, owner } = self.driver.clone();
         match self.store.heartbeat(key, owner, fence, now) {
             Ok(true) => {}
-            Ok(false) => drop(self.tell.try_send(News::LeaseLost(fence))),
+            Ok(false) => {
+                let _ = self.tell.try_send(News::LeaseLost(fence));
+            }
             Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
         }
     }
