@@ -30,6 +30,8 @@ export function missingOf(told: ServerStatus | undefined): Missing | null {
 
 /** The stream knows best; where it never began, the plugin says why. */
 export function lineOf(connection: Connection, told: ServerStatus | undefined): Connection {
+  // What is being started for the first time is not away, though there is no stream from it yet.
+  if (connection.kind === 'away' && told?.state === 'starting') return { kind: 'starting' };
   if (connection.kind !== 'starting') return connection;
   const lost = told?.state === 'failed' || told?.state === 'away' || told?.state === 'ended';
   return lost ? { kind: 'away', since: 0, nextTryAt: null } : connection;

@@ -145,6 +145,9 @@ describe('the line', () => {
     expect(lineOf({ kind: 'starting' }, failed).kind).toBe('away');
     expect(lineOf({ kind: 'starting' }, CONNECTED).kind).toBe('starting');
     expect(lineOf({ kind: 'live' }, failed).kind).toBe('live');
+    const away = { kind: 'away', since: 0, nextTryAt: null } as const;
+    expect(lineOf(away, { ...CONNECTED, state: 'starting' }).kind).toBe('starting');
+    expect(lineOf(away, CONNECTED).kind).toBe('away');
   });
 
   it('lacks what only a person can supply', () => {
