@@ -31,7 +31,7 @@ use crate::args::Cli;
 use crate::failure::{Exit, Failure, Stop};
 use crate::output::Output;
 
-/// Threads for work on files: the engine's database has one at a time, and each thread costs memory.
+/// Threads for work on files: the database takes one at a time, and each of them costs memory.
 const BLOCKING_MAX: usize = 8;
 
 /// How long tasks that still run may take once the command is done: none of them matters then.

@@ -24,7 +24,7 @@ pub fn at_once_on_this_thread() {
     AT_ONCE.set(true);
 }
 
-/// Work that is done again and again until this is dropped; what is under way then comes to its end.
+/// Work that is done again and again until this is dropped; what is under way then still ends.
 pub(crate) enum Repeating {
     /// On a thread of its own, which waits for the next time or for the drop of this.
     Thread(#[expect(dead_code, reason = "its drop is the sign")] mpsc::Sender<Infallible>),
