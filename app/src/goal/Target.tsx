@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 import { GoalButton, GoalCounter, useGoalView } from 'tauri-plugin-goal-api/react';
 
 import { useDraft } from '../drafts';
+import { ideaOf } from '../origins/craft';
 import { useServer } from '../server/store';
+import { classes } from '../ui/classes';
 import { useDisarming } from './arming';
 import { openGoal } from './manage';
 
@@ -29,8 +31,10 @@ export function ComposerTarget({ sessionId, draft, directory }: PlaceProps): Rea
   const manage = (): void => {
     if (sessionId !== null) openGoal(sessionId, goal?.status === 'budgetLimited');
   };
+  // Its place stays.
+  const crafts = ideaOf(text) !== null && !goal;
   return (
-    <span className="inline-flex items-center gap-2">
+    <span className={classes('inline-flex items-center gap-2', crafts && 'invisible')}>
       <GoalButton {...target} onManage={manage} />
       <GoalCounter {...target} text={text} />
     </span>
