@@ -3,9 +3,8 @@ import { GoalButton, GoalCounter, useGoalView } from 'tauri-plugin-goal-api/reac
 
 import { useDraft } from '../drafts';
 import { ideaOf } from '../origins/craft';
-import { useServer } from '../server/store';
 import { classes } from '../ui/classes';
-import { useDisarming } from './arming';
+import { useDisarming, useUnsuitable } from './arming';
 import { openGoal } from './manage';
 
 export interface PlaceProps {
@@ -20,11 +19,7 @@ export interface PlaceProps {
 export function ComposerTarget({ sessionId, draft, directory }: PlaceProps): ReactNode {
   const { text } = useDraft(draft);
   const goal = useGoalView(sessionId);
-  // No goal starts in the session of a sub-agent, nor in an archived one.
-  const unsuitable = useServer(({ sessions }) => {
-    const session = sessionId === null ? undefined : sessions[sessionId];
-    return session?.parentID !== undefined || (session?.time.archived ?? 0) > 0;
-  });
+  const unsuitable = useUnsuitable(sessionId);
   useDisarming(sessionId, draft);
   if ((unsuitable && !goal) || (sessionId === null && directory === null)) return null;
   const target = { sessionId, draftId: draft };

@@ -5,6 +5,7 @@ import { useEnabled, useGoalView } from 'tauri-plugin-goal-api/react';
 
 import { changeDraft, drafts, useDraft } from '../drafts';
 import { ideaOf } from '../origins/craft';
+import { useServer } from '../server/store';
 
 const ARMED: Arming = { armed: true, objective: null };
 
@@ -50,6 +51,14 @@ export function useArmed(sessionId: string | null, draft: string): boolean {
   const goal = useGoalView(sessionId);
   const enabled = useEnabled();
   return armed && enabled && !goal && ideaOf(text) === null;
+}
+
+/** Whether no goal starts in a session: a sub-agent's, or one in the archive. */
+export function useUnsuitable(sessionId: string | null): boolean {
+  return useServer(({ sessions }) => {
+    const session = sessionId === null ? undefined : sessions[sessionId];
+    return session?.parentID !== undefined || (session?.time.archived ?? 0) > 0;
+  });
 }
 
 /** Ends an arming that became pointless: another window set a goal, goals were switched off, or one is to be crafted. */

@@ -5,7 +5,7 @@ import { useEnabled, useGoalView } from 'tauri-plugin-goal-api/react';
 
 import { focusComposer } from '../composer/focus';
 import { changeDraft, drafts, NO_DRAFT } from '../drafts';
-import { setArmed } from '../goal/arming';
+import { setArmed, useUnsuitable } from '../goal/arming';
 import { Button } from '../ui/Button';
 import { toast } from '../ui/toasts';
 
@@ -14,8 +14,9 @@ export function ArmProposal({ sessionId, text }: { sessionId: string; text: stri
   const { t } = useTranslation('origins');
   const goal = useGoalView(sessionId);
   const enabled = useEnabled();
+  const unsuitable = useUnsuitable(sessionId);
   // Where there is a goal already, no message becomes one.
-  if (!enabled || Boolean(goal)) return null;
+  if (!enabled || unsuitable || Boolean(goal)) return null;
   const arm = (): void => {
     const before = drafts.getState()[sessionId] ?? NO_DRAFT;
     changeDraft(sessionId, { text: text.trim(), attachments: [] });

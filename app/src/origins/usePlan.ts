@@ -2,7 +2,8 @@
 import { useState } from 'react';
 
 import type { Item } from '../composer/MenuPicker';
-import { nameOf, plansIn, readPlan, type Plan } from '../server/plans';
+import { nameOf, planOf, plansIn, readPlan, type Plan } from '../server/plans';
+import { useServer } from '../server/store';
 import { useRead } from '../ui/useRead';
 import type { Origin } from './origin';
 
@@ -23,11 +24,18 @@ export interface Plans {
   again: () => void;
 }
 
-export function usePlans({ directory, said }: Extract<Origin, { kind: 'plan' }>): Plans {
-  const [picked, setPicked] = useState<string | null>(said === null ? null : SAID);
+/**
+ * Proposed is the file that the session itself has written, else what was said in it, else the newest file: where there is
+ * a file, an answer may only tell of it.
+ */
+export function usePlans({ directory, sessionId, said }: Extract<Origin, { kind: 'plan' }>): Plans {
+  const [picked, setPicked] = useState<string | null>(null);
   const list = useRead(directory, () => plansIn(directory));
+  const session = useServer((state) => (sessionId === null ? undefined : state.sessions[sessionId]));
   const paths = list.value ?? [];
-  const value = picked ?? paths[0] ?? null;
+  const own = paths.find((path) => session !== undefined && path === planOf(session));
+  const proposed = list.loading ? null : (own ?? (said === null ? (paths[0] ?? null) : SAID));
+  const value = picked ?? proposed;
   const path = value === null || value === SAID ? null : value;
   const file = useRead(path, () => readPlan(directory, path ?? ''));
   const spoken = said === null ? [] : [{ value: SAID, label: said.title, detail: null }];

@@ -1,5 +1,6 @@
 /** Plans that the plan agent has written down: files in the project's own folder for them. */
 import { client, data } from './client';
+import type { Session } from './state';
 
 /** Where OpenCode lets its plan agent write. */
 export const PLANS = '.opencode/plans';
@@ -30,6 +31,11 @@ export async function plansIn(directory: string): Promise<string[]> {
     .map(({ name }) => `${PLANS}/${name}`)
     .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
     .slice(0, PLANS_MAX);
+}
+
+/** Where a session's plan is written. */
+export function planOf({ time, slug }: Session): string {
+  return `${PLANS}/${time.created}-${slug}.md`;
 }
 
 /** A plan as it stands in its file now. */

@@ -103,6 +103,15 @@ describe('the proposed goal', () => {
     expect(screen.queryByRole('button', { name: 'Arm as goal' })).toBeNull();
   });
 
+  it.each([{ parentID: 'ses_b' }, { time: { created: 1, updated: 1, archived: 2 } }])(
+    'is not offered where no goal starts: %j',
+    (change) => {
+      know(session(change));
+      proposal();
+      expect(screen.queryByRole('button', { name: 'Arm as goal' })).toBeNull();
+    },
+  );
+
   it('is not offered where there is a goal', async () => {
     backend.goals = [goalView()];
     await backend.change(goalView());

@@ -199,9 +199,19 @@ describe('from a plan', () => {
     preferences.setState({ agent: 'plan' });
     const said = { title: 'Quoting', path: null, content: 'Quote all.' };
     await opened({ kind: 'plan', sessionId: 'ses_a', directory: '/w', said });
+    await screen.findByText('Quoting');
     await user.click(button('Start session'));
     await waitFor(() => { expect(sent()).toMatchObject({ agent: 'build' }); });
     expect(sent().parts[1]?.text).toMatch(/The plan:\n\nQuote all\.$/);
+  });
+
+  it('the file that the session itself has written comes before what was said of it', async () => {
+    withFiles();
+    know(session({ slug: 'brave-meadow', time: { created: 1_764_411_600_000, updated: 1 } }));
+    const said = { title: 'I have written it down.', path: null, content: 'I have written it down.' };
+    await opened({ kind: 'plan', sessionId: 'ses_a', directory: '/w', said });
+    await screen.findByText('Byte order marks');
+    expect(button('Plan: brave-meadow')).toBeTruthy();
   });
 
   it('without any it says so, and where they cannot be read it offers to try again', async () => {

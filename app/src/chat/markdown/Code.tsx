@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 
 import { PROPOSAL } from '../../origins/craft';
 import { ArmProposal } from '../../origins/Proposal';
+import { classes } from '../../ui/classes';
 import { CopyButton } from '../../ui/CopyButton';
 import { useConversation } from '../context';
 import { colouredLength } from './coloured';
@@ -19,6 +20,7 @@ export interface CodeProps {
 export const Code = memo(function Code({ language, text, open = false }: CodeProps): ReactNode {
   const { t } = useTranslation('chat');
   const { sessionId } = useConversation();
+  const isProposal = language === PROPOSAL;
   const end = open ? colouredLength(text) : text.length;
   const coloured = useHighlight(language, text.slice(0, end));
   return (
@@ -28,14 +30,18 @@ export const Code = memo(function Code({ language, text, open = false }: CodePro
           {language === '' ? t('code.plain') : language}
         </span>
         <span className="flex items-center gap-1">
-          {language === PROPOSAL && !open && sessionId !== '' && <ArmProposal sessionId={sessionId} text={text} />}
+          {isProposal && !open && sessionId !== '' && <ArmProposal sessionId={sessionId} text={text} />}
           <CopyButton text={text} label={t('code.copy')} />
         </span>
       </figcaption>
       <pre
         // Long lines scroll, by keyboard too.
         tabIndex={0}
-        className="overflow-x-auto px-3 py-2 font-mono text-code -outline-offset-2"
+        className={classes(
+          'overflow-x-auto px-3 py-2 font-mono text-code -outline-offset-2',
+          // Prose, which is read and not scrolled through.
+          isProposal && 'break-words whitespace-pre-wrap',
+        )}
       >
         <code>
           {/* Blocks of their own: what comes at the end does not lay out all before it again. */}
