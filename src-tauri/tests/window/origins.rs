@@ -23,6 +23,16 @@ async fn open_menu(desktop: &Desktop) {
         .await;
 }
 
+/// Waits until the instructions for an answer say `text`.
+async fn instructions_say(desktop: &Desktop, text: &str) {
+    let what = format!("the instructions say {text:?}");
+    let said = async || {
+        let value = desktop.page.value_of("Instructions").await.ok()?;
+        value.contains(text).then_some(())
+    };
+    desktop.running.until(&what, said).await;
+}
+
 /// The folders of all sessions.
 async fn folders(desktop: &Desktop) -> Vec<String> {
     let request = json!({ "method": "GET", "path": "/experimental/session", "query": [] });
@@ -53,10 +63,10 @@ async fn from_an_answer_a_goal_begins_in_a_worktree_of_its_own() {
     desktop.shows("Quote every field of the export.").await;
     open_menu(&desktop).await;
     desktop.press("Start a new session from this answer…").await;
-    desktop.shows("wait for my approval").await;
+    instructions_say(&desktop, "wait for my approval").await;
     desktop.picture("from-answer").await;
     desktop.press("Run as goal").await;
-    desktop.shows("do not wait for approval").await;
+    instructions_say(&desktop, "do not wait for approval").await;
     desktop.press("Create worktree").await;
     desktop.shows("fake/small will audit it").await;
     desktop.picture("from-answer-goal").await;
