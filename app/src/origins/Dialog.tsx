@@ -114,7 +114,7 @@ function Form({ origin, title, goal, setGoal, opening, children }: FormProps): R
       <div className="flex min-h-0 flex-col" onKeyDown={onKeyDown}>
         <div className="flex min-h-0 flex-col gap-3 overflow-y-auto px-4 pt-1 pb-2">
           {children}
-          <div className="@container -mx-2 flex">
+          <div className="@container -ml-2 flex">
             <Pickers draftKey={key} models={models} choice={choice} inDialog />
           </div>
           <div className="border-t border-border">

@@ -17,7 +17,7 @@ export function PlanField({ plans }: { plans: Plans }): ReactNode {
   return (
     <div className="flex flex-col gap-2">
       {items.length > 1 && value !== null && (
-        <div className="-mx-2 flex">
+        <div className="-ml-2 flex">
           <MenuPicker label={t('plan.which')} value={value} items={items} onPick={pick} />
         </div>
       )}
