@@ -198,6 +198,7 @@ export function auditorCheck(request: AuditorCheck): Promise<AuditorModel> {
  * @param request `tokenBudget`: a whole number of tokens from 1 to 2^53 - 1; `null`: no limit; left
  * out: the default budget, if that is on. `agent`, `model`, `variant`, `attachments`: for the prompt
  * that is sent; what is left out follows the session, and continuations follow the prompt's answer.
+ * `prompt` and `instructions`: what is said to the agent in the objective's place, and what goes along hidden.
  * @throws {GoalError} `goalExists` (ask again with `replace`), `noAuditor`, `invalidObjective`,
  * `invalidBudget`, `invalidPrompt`, `unsuitableSession`, `unknownSession`, `notDelivered`, `unreachable`,
  * `notConnected`.

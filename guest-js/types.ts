@@ -1067,6 +1067,15 @@ variant?: string,
  */
 attachments?: Array<Attachment>, 
 /**
+ * What is said to the agent in the objective's place, as it is and never as a slash command:
+ * the objective is then what the auditor judges by and continuations hold.
+ */
+prompt?: string, 
+/**
+ * What goes along with `prompt` without being shown as typed.
+ */
+instructions?: string, 
+/**
  * What makes a repetition the same request.
  */
 requestId?: string, };

@@ -27,6 +27,14 @@ async function act(page, title, item) {
   await page.getByRole('menuitem', { name: item }).click();
 }
 
+/** Chooses from the menu of the newest reply. */
+async function ofReply(page, item) {
+  const reply = page.getByRole('article', { name: /^Reply of/ }).last();
+  await reply.hover();
+  await reply.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
 const FLOWS = {
   'a message is sent and its answer streams': async (open) => {
     const page = await at(open, 'Landing page', { scene: 'tour', word: '60' });
@@ -197,6 +205,74 @@ const FLOWS = {
     await strip.getByRole('button', { name: 'Pause' }).click();
     await strip.getByRole('button', { name: 'Resume' }).click();
     await strip.getByRole('button', { name: 'Pause' }).waitFor();
+  },
+
+  'a session begins from an answer, as a goal in a worktree': async (open) => {
+    const page = await at(open, 'Refactor the exporter');
+    await ofReply(page, 'Start a new session from this answer…');
+    const dialog = page.getByRole('dialog', { name: 'New session from this answer' });
+    const instructions = dialog.getByRole('textbox', { name: 'Instructions' });
+    assert.match(await instructions.inputValue(), /wait for my approval/);
+    await dialog.getByRole('switch', { name: 'Run as goal' }).click();
+    assert.match(await instructions.inputValue(), /do not wait for approval/);
+    await dialog.getByRole('switch', { name: 'Create worktree' }).click();
+    await dialog.getByRole('button', { name: /^Model:/ }).click();
+    await page.getByRole('option', { name: /Haiku/ }).click();
+    await instructions.press('Control+Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('article', { name: /^You/ }).getByText('Treat the answer below', { exact: false }).waitFor();
+    await page.getByRole('article', { name: /^You/ }).getByText('They are next: comma', { exact: false }).waitFor();
+    await page.getByRole('group', { name: 'Session goal' }).getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByRole('treeitem', { name: /brave-otter/ }).waitFor();
+  },
+
+  'a dialog that is given up changes nothing, and everything goes on': async (open) => {
+    const page = await at(open, 'Refactor the exporter');
+    await ofReply(page, 'Start a new session from this answer…');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // Once more: now its code is there already when the menu closes.
+    await ofReply(page, 'Start a new session from this answer…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await say(page, 'Go on.');
+    await page.getByText(ANSWERED).waitFor();
+  },
+
+  'a saved plan is implemented': async (open) => {
+    const page = await open(FAST);
+    await row(page, /^exporter/).hover();
+    await button(page, 'New session in exporter').click();
+    await button(page, /^Implement a plan/).click();
+    const dialog = page.getByRole('dialog', { name: 'Implement a plan' });
+    await dialog.getByText('Quote every field that needs it').first().waitFor();
+    await dialog.getByRole('button', { name: 'Plan: quiet-canyon' }).click();
+    await page.getByRole('menuitemradio', { name: /brave-meadow/ }).click();
+    await dialog.getByText('Files with a byte order mark').first().waitFor();
+    await dialog.getByRole('switch', { name: 'Run as goal' }).click();
+    await dialog.getByRole('button', { name: 'Start goal' }).click();
+    const said = page.getByRole('article', { name: /^You/ });
+    await said.getByText('Implement the plan “Files with a byte order mark”.').waitFor();
+    await said.getByRole('button', { name: 'Added by the app' }).click();
+    await said.getByText('An option `bom` of the exporter.', { exact: false }).waitFor();
+    await page.getByRole('group', { name: 'Session goal' }).getByRole('button', { name: 'Pause' }).waitFor();
+  },
+
+  'a goal is crafted and armed with one press': async (open) => {
+    const page = await open(FAST);
+    await row(page, 'website').hover();
+    await button(page, 'New session in website').click();
+    await button(page, /^Craft a goal/).click();
+    await page.waitForFunction(() => document.activeElement?.value === '/craft-goal ');
+    await page.keyboard.type('a byte order mark');
+    await page.keyboard.press('Enter');
+    await page.getByRole('article', { name: /^You/ }).getByText('Help me craft a goal', { exact: false }).waitFor();
+    await button(page, 'Arm as goal').click();
+    assert.match(await box(page).inputValue(), /^The exporter writes a byte order mark/);
+    await page.getByPlaceholder('This message becomes the goal').waitFor();
+    await box(page).press('Enter');
+    await page.getByRole('group', { name: 'Session goal' }).getByRole('button', { name: 'Pause' }).waitFor();
   },
 
   'the line is lost and comes back': async (open) => {

@@ -24,6 +24,32 @@ const settings = (name) => async (page) => {
   await page.getByRole('tab', { name }).click();
 };
 
+/** Chooses from the menu of the newest reply. */
+const ofReply = (item, then) => async (page) => {
+  const reply = page.getByRole('article', { name: /^(Reply of|Réponse de)/ }).last();
+  await reply.hover();
+  await reply.getByRole('button', { name: /^(More|Plus)$/ }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+  await then?.(page);
+};
+const toggle = (name) => (page) => page.getByRole('switch', { name }).click();
+const draftIn = (folder, then) => async (page) => {
+  await page.getByRole('treeitem', { name: folder, exact: true }).hover();
+  await page.getByRole('button', { name: new RegExp(` ${folder}$`) }).first().click();
+  await then?.(page);
+};
+const planned = async (page) => {
+  await button(/^Implement a plan/)(page);
+  await text('One function in')(page);
+};
+const proposed = async (page) => {
+  await page.getByRole('treeitem', { name: 'Landing page' }).click();
+  await page.getByRole('heading', { name: 'Landing page', level: 1 }).waitFor();
+  await page.getByRole('textbox', { name: 'Message to the agent' }).fill('/craft-goal a byte order mark');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Arm as goal' }).waitFor();
+};
+
 /** Scenes with what is done before the picture, and in which language. */
 const SCENES = [
   { name: 'tour', shown: text('And the delimiters?') },
@@ -56,6 +82,12 @@ const SCENES = [
   { name: 'shortcuts', scene: 'tour', shown: press('Control+/') },
   { name: 'notices', scene: 'tour', shown: button(/^Notices/) },
   { name: 'goal-dialog', scene: 'tour', shown: button('Quoting is done; the delimiter cases remain.') },
+  { name: 'from-answer', scene: 'tour', shown: ofReply(/^Start a new session/) },
+  { name: 'from-answer-goal', scene: 'tour', shown: ofReply(/^Start a new session/, toggle('Run as goal')) },
+  { name: 'from-answer-fr', scene: 'tour', lang: 'fr', shown: ofReply(/nouvelle session/) },
+  { name: 'start', scene: 'tour', shown: draftIn('exporter') },
+  { name: 'from-plan', scene: 'tour', shown: draftIn('exporter', planned) },
+  { name: 'craft', scene: 'tour', shown: proposed },
   { name: 'settings-general', scene: 'tour', shown: settings('General') },
   { name: 'settings-server', scene: 'tour', shown: settings('Server') },
   { name: 'settings-goal', scene: 'tour', shown: settings('Goal') },

@@ -2,6 +2,8 @@
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 
+import type { Origin } from './origins/origin';
+
 /** Pages of the settings. */
 export const SETTINGS_PAGES = ['general', 'server', 'goal', 'notifications', 'language'] as const;
 export type SettingsPage = (typeof SETTINGS_PAGES)[number];
@@ -17,7 +19,13 @@ export type Sheet = 'sessions' | 'status';
 export interface Navigation {
   place: Place;
   /** Over the place. */
-  overlay: null | { kind: 'settings'; page: SettingsPage } | { kind: 'palette' } | { kind: 'shortcuts' };
+  overlay:
+    | null
+    | { kind: 'settings'; page: SettingsPage }
+    | { kind: 'palette' }
+    | { kind: 'shortcuts' }
+    /** A new session from something. */
+    | { kind: 'origin'; origin: Origin };
   /** The sidebar or the work status as a sheet, in narrow windows. */
   sheet: Sheet | null;
 }
@@ -50,6 +58,10 @@ export function openPalette(): void {
 
 export function openShortcuts(): void {
   navigation.setState({ overlay: { kind: 'shortcuts' }, sheet: null });
+}
+
+export function openOrigin(origin: Origin): void {
+  navigation.setState({ overlay: { kind: 'origin', origin }, sheet: null });
 }
 
 export function closeOverlay(): void {

@@ -112,6 +112,13 @@ impl Error {
         )
     }
 
+    pub(crate) fn no_own_prompt(field: &str) -> Self {
+        Self::new(
+            Code::Engine(EngineCode::InvalidPrompt),
+            format!("`{field}` goes along with `prompt`: give both or neither."),
+        )
+    }
+
     pub(crate) fn invalid_session(id: &str) -> Self {
         let shown: String = id.chars().take(80).collect();
         Self::new(

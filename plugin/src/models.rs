@@ -949,6 +949,15 @@ pub struct Start {
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<Attachment>>"))]
     pub attachments: Vec<Attachment>,
+    /// What is said to the agent in the objective's place, as it is and never as a slash command:
+    /// the objective is then what the auditor judges by and continuations hold.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub prompt: Option<String>,
+    /// What goes along with `prompt` without being shown as typed.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub instructions: Option<String>,
     /// What makes a repetition the same request.
     #[serde(default)]
     #[cfg_attr(test, ts(optional))]
@@ -993,6 +1002,8 @@ impl Start {
             model: None,
             variant: None,
             attachments: Vec::new(),
+            prompt: None,
+            instructions: None,
             request_id: None,
         }
     }
@@ -1007,6 +1018,8 @@ impl Start {
             ("model", self.model.is_some()),
             ("variant", self.variant.is_some()),
             ("attachments", !self.attachments.is_empty()),
+            ("prompt", self.prompt.is_some()),
+            ("instructions", self.instructions.is_some()),
         ];
         if !self.send {
             let needless = given.iter().find(|(_, given)| *given);
@@ -1029,7 +1042,13 @@ impl Start {
                 mime: file.mime,
                 url: file.url,
             });
-        Ok(Some(Choices::new(to, attachments.collect())?))
+        let choices = Choices::new(to, attachments.collect())?;
+        let instructions = self.instructions.as_deref();
+        match (&self.prompt, instructions) {
+            (Some(prompt), _) => Ok(Some(choices.saying(prompt, instructions)?)),
+            (None, Some(_)) => Err(Error::no_own_prompt("instructions")),
+            (None, None) => Ok(Some(choices)),
+        }
     }
 }
 

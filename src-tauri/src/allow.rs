@@ -62,6 +62,17 @@ pub(crate) struct Route {
     pub(crate) deadline: Duration,
     /// The session whose turn it stops.
     pub(crate) aborts: Option<String>,
+    /// What it does to worktrees.
+    pub(crate) tree: Option<Tree>,
+}
+
+/// What a call does to worktrees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tree {
+    /// It makes one.
+    Makes,
+    /// It takes this folder away, whatever it is; empty where it names none.
+    Removes(String),
 }
 
 /// Why a call is not allowed.
@@ -106,6 +117,9 @@ const fn send(path: &'static str, body: &'static [&'static str], deadline: Durat
         deadline,
     }
 }
+
+/// Where worktrees are made and taken away.
+const TREES: &str = "/experimental/worktree";
 
 const TABLE: &[Entry] = &[
     read("/global/health", &[]),
@@ -169,6 +183,16 @@ const TABLE: &[Entry] = &[
         TURN,
     ),
     send("/session/:session/abort", &[], USUAL),
+    // Not `startCommand`, which the server runs in a shell.
+    send(TREES, &["name"], LONG),
+    // Which folder it may name is `trees`' to say.
+    Entry {
+        verb: Verb::Delete,
+        path: TREES,
+        query: &[],
+        body: Some(&["directory"]),
+        deadline: LONG,
+    },
     send(
         "/session/:session/summarize",
         &["providerID", "modelID", "auto"],
@@ -224,10 +248,12 @@ pub(crate) fn allow(call: &Call) -> Result<Route, Refusal> {
         ));
     };
     let aborts = entry.path == "/session/:session/abort";
+    let body = body(entry, call.body.as_deref())?;
     Ok(Route {
         verb,
         query: query(entry, &call.query)?,
-        body: body(entry, call.body.as_deref())?,
+        tree: tree(entry, body.as_deref()),
+        body,
         deadline: entry.deadline,
         aborts: segments
             .get(1)
@@ -235,6 +261,23 @@ pub(crate) fn allow(call: &Call) -> Result<Route, Refusal> {
             .map(|id| (*id).to_owned()),
         path: segments.into_iter().map(str::to_owned).collect(),
     })
+}
+
+/// `body` was checked and is what is sent.
+fn tree(entry: &Entry, body: Option<&str>) -> Option<Tree> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Named {
+        directory: String,
+    }
+    if entry.path != TREES {
+        return None;
+    }
+    if entry.verb == Verb::Post {
+        return Some(Tree::Makes);
+    }
+    let named = body.and_then(|body| serde_json::from_str::<Named>(body).ok());
+    Some(Tree::Removes(named.unwrap_or_default().directory))
 }
 
 fn verb(method: &str) -> Result<Verb, Refusal> {

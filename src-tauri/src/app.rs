@@ -15,6 +15,7 @@ use crate::kept::{Keeping, data_folder};
 use crate::links::{Opens, session_of};
 use crate::pages::Pages;
 use crate::stream::Streams;
+use crate::trees::Trees;
 use crate::words::language;
 use crate::{commands, log, notice, server, tray, window};
 
@@ -72,6 +73,7 @@ pub(crate) fn with_commands<R: Runtime>(builder: Builder<R>) -> Builder<R> {
         .manage(Opens::default())
         .manage(Arc::new(Calls::default()))
         .manage(Arc::new(Streams::default()))
+        .manage(Trees::default())
         .invoke_handler(tauri::generate_handler![
             commands::server_call,
             commands::server_events,

@@ -11,9 +11,10 @@ use tauri_plugin_goal::GoalExt as _;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::allow::{Call, Refusal, Route, allow};
+use crate::allow::{Call, Refusal, Route, Tree, allow};
 use crate::error::{Code, Error, Result};
 use crate::pages::Pages;
+use crate::trees::Trees;
 
 /// Usual calls that are under way at once; more of them wait, within their deadline. Each may bring
 /// an answer of 64 MB.
@@ -80,9 +81,21 @@ async fn carry_out<R: Runtime>(app: &AppHandle<R>, route: Route) -> Result<Forwa
             body: b"true".to_vec(),
         });
     }
+    let tree = route.tree.clone();
+    let trees = app.state::<Trees>();
+    if let Some(Tree::Removes(directory)) = &tree
+        && !trees.has(directory)
+    {
+        let why = "Of all folders, the page may take away only a worktree that it made.";
+        return Err(Error::new(Code::NotAllowed, why));
+    }
     let client = app.goal().server_client()?;
     let calls = Arc::clone(&app.state::<Arc<Calls>>());
-    forward(&client, &calls, route).await
+    let answer = forward(&client, &calls, route).await?;
+    if tree == Some(Tree::Makes) && (200..300).contains(&answer.status) {
+        trees.remember(&answer.body);
+    }
+    Ok(answer)
 }
 
 async fn forward(client: &Client, calls: &Calls, route: Route) -> Result<Forwarded> {

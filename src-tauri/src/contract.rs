@@ -107,6 +107,9 @@ fn a_call_that_is_allowed_says_that_there_is_no_server_and_another_one_that_it_i
         ("GET", "/session", "notConnected"),
         ("GET", "/config", "notAllowed"),
         ("GET", "/session/../config", "invalid"),
+        ("POST", "/experimental/worktree", "notConnected"),
+        // Of no folder is it known that it was made for a page.
+        ("DELETE", "/experimental/worktree", "notAllowed"),
     ] {
         let request = json!({ "method": method, "path": path, "query": [], "body": null });
         let refusal = house.refusal("server_call", json!({ "request": request }));

@@ -2,9 +2,10 @@
 //!
 //! The page in `app/` shows and asks; this host holds what it must not: the server's password and
 //! keys, the goals' loop, files. The modules, in reading order: `app` (put together), `commands`
-//! (what the page may ask); `allow` and `call` (the way to the server), `stream` (the way back),
-//! `pages` (what ends with a page); `kept`, `preferences`, `drafts`, `server`, `keyring`, `models`;
-//! `window`, `links`, `overall`, `tray`, `notice`, `words`; `log`, `diagnostics`, `error`.
+//! (what the page may ask); `allow`, `trees` and `call` (the way to the server), `stream` (the way
+//! back), `pages` (what ends with a page); `kept`, `preferences`, `drafts`, `server`, `keyring`,
+//! `models`; `window`, `links`, `overall`, `tray`, `notice`, `words`; `log`, `diagnostics`,
+//! `error`.
 
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
@@ -27,6 +28,7 @@ mod preferences;
 mod server;
 mod stream;
 mod tray;
+mod trees;
 mod window;
 mod words;
 

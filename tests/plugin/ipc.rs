@@ -87,6 +87,16 @@ fn what_is_chosen_for_a_prompt_is_checked_by_field() {
             json!({ "send": false, "attachments": file("data:,a") }),
             "`attachments` is for",
         ),
+        (json!({ "send": false, "prompt": "Go." }), "`prompt` is for"),
+        (json!({ "prompt": " " }), "`prompt` takes"),
+        (
+            json!({ "prompt": "Go.", "instructions": "" }),
+            "`instructions` takes",
+        ),
+        (
+            json!({ "instructions": "Read it." }),
+            "`instructions` goes along with `prompt`",
+        ),
     ] {
         let refusal = house.call("start", started_with(choice)).unwrap_err();
         assert_eq!(refusal["code"], "invalidPrompt");
@@ -96,6 +106,7 @@ fn what_is_chosen_for_a_prompt_is_checked_by_field() {
     for fine in [
         json!({ "agent": "plan", "variant": null, "attachments": file("data:,a") }),
         json!({ "send": false, "attachments": [], "model": null }),
+        json!({ "prompt": "Go.", "instructions": "Read it." }),
     ] {
         let refused = house.refusal("start", started_with(fine));
         assert_eq!(refused, "notConnected");

@@ -28,6 +28,8 @@ const AUDITOR = { model: 'anthropic/claude-haiku-4-5', source: 'family-scan' } a
 interface Args {
   sessionId: string;
   objective?: string;
+  prompt?: string;
+  instructions?: string;
   tokenBudget?: number | null;
   send?: boolean;
   replace?: boolean;
@@ -238,7 +240,8 @@ export class Goals {
     };
   }
 
-  #start({ sessionId, objective = '', tokenBudget = null, send = true, replace = false }: Args): unknown {
+  #start({ sessionId, objective = '', prompt, instructions, tokenBudget = null, ...rest }: Args): unknown {
+    const { send = true, replace = false } = rest;
     this.#world.session(sessionId);
     const known = this.#goals.get(sessionId);
     if (known !== undefined && known.status !== 'complete' && !replace) {
@@ -250,7 +253,9 @@ export class Goals {
     this.place(sessionId, { ...fresh, objective, tokenBudget, createdAt: now, since: now });
     this.#later(sessionId, 0, () => undefined);
     const goal = this.#set(sessionId, { goalId: `goal_${sessionId}_${this.#seq}` });
-    const sent = send ? this.#turns.prompt(sessionId, { parts: [{ type: 'text', text: objective }] }) : null;
+    const added = instructions === undefined ? [] : [{ type: 'text', text: instructions, synthetic: true } as const];
+    const said = { type: 'text', text: prompt ?? objective } as const;
+    const sent = send ? this.#turns.prompt(sessionId, { parts: [said, ...added] }) : null;
     if (sent === null) this.#hear(sessionId, true);
     return {
       goal,

@@ -24,9 +24,18 @@ export const CHANGED: SnapshotFileDiff[] = [
   { file: 'src/old-quote.ts', status: 'deleted', additions: 0, deletions: 3 },
 ];
 
+/** What the plan agent wrote down. */
+const PLAN_FILES: Readonly<Record<string, string>> = {
+  '.opencode/plans/1764498000000-quiet-canyon.md':
+    '# Quote every field that needs it\n\n1. One function in `src/quote.ts` decides.\n' +
+    '2. `src/export.ts` calls it for each field.\n3. `npm test` passes with the cases of RFC 4180.\n',
+  '.opencode/plans/1764411600000-brave-meadow.md':
+    '# Files with a byte order mark\n\n1. An option `bom` of the exporter.\n2. Tests for both.\n',
+};
+
 export function nodesIn(folder: string): FileNode[] {
   const inside = folder === '' || folder === '.' ? '' : `${folder.replace(/\/$/, '')}/`;
-  const names = FILES.filter((path) => path.startsWith(inside)).map(
+  const names = [...FILES, ...Object.keys(PLAN_FILES)].filter((path) => path.startsWith(inside)).map(
     (path) => path.slice(inside.length).split('/').slice(0, 2) as [string, string?],
   );
   const kinds = new Map(names.map(([name, below]) => [name, below === undefined ? 'file' : 'directory']));
@@ -40,6 +49,8 @@ export function nodesIn(folder: string): FileNode[] {
 }
 
 export function contentOf(path: string): FileContent {
+  const plan = PLAN_FILES[path];
+  if (plan !== undefined) return { type: 'text', content: plan };
   return { type: 'text', content: `// ${path}\nexport const delimiter = ',';\n` };
 }
 

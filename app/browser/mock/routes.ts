@@ -1,5 +1,5 @@
 /** The simulated server's answers to `server_call`, for what the host lets through; everything else is refused. */
-import type { Session } from '@opencode-ai/sdk/v2/client';
+import type { Session, Worktree } from '@opencode-ai/sdk/v2/client';
 
 import type { ServerAnswerHead, ServerRequest } from '../../src/host/contract';
 import { AGENTS, CHANGED, COMMANDS, contentOf, FILES, nodesIn } from './project';
@@ -189,6 +189,8 @@ function rowOf(world: World, id: string, messageId: string): Row {
 function changing({ world }: Parts): [string, Handler][] {
   return [
     ['POST /session', ({ query, body }) => ok(created(world, query.get('directory'), body))],
+    ['POST /experimental/worktree', ({ query }) => ok(madeTree(world, query.get('directory') ?? ''))],
+    ['DELETE /experimental/worktree', ({ body }) => ok(world.trees.delete(String(body['directory'])))],
     [
       'PATCH /session/:id',
       ({ id, body }) => ok(world.change(id, body)),
@@ -216,6 +218,18 @@ function changing({ world }: Parts): [string, Handler][] {
       },
     ],
   ];
+}
+
+/** There at once, filled a little later. */
+function madeTree(world: World, directory: string): Worktree {
+  const name = 'brave-otter';
+  const made = { name, branch: `opencode/${name}`, directory: `${directory}/../worktrees/${name}` };
+  world.trees.add(made.directory);
+  setTimeout(() => {
+    if (world.treesFail) world.tellOf(made.directory, 'worktree.failed', { message: 'Failed to populate worktree' });
+    else world.tellOf(made.directory, 'worktree.ready', { name, branch: made.branch });
+  }, 300);
+  return made;
 }
 
 function created(world: World, directory: string | null, body: Record<string, unknown>): Session {

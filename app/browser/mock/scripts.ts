@@ -53,7 +53,16 @@ const TESTS: Beat = {
   metadata: { exit: 0, output: ' 14 passed (14)\n', description: 'Runs the tests' },
 };
 
+const PROPOSAL =
+  '## Proposed goal\n\n```goal\nThe exporter writes a byte order mark where the option `bom` is set, and none where it ' +
+  'is not.\n`npm test` passes, with a case for each.\nNothing outside of `src/` and `tests/` changes.\n```\n\n' +
+  '## Why it can be verified\n\nThe suite is one command and says it.\n\n## Assumptions\n\n- UTF-8 alone.';
+
 export function scriptFor(words: string): Beat[] {
+  if (/craft a goal/i.test(words)) {
+    if (/from this idea/i.test(words)) return [{ kind: 'text', words: PROPOSAL }];
+    return [{ kind: 'text', words: 'What shall be true when it is done? I propose to begin with the byte order mark.' }];
+  }
   if (/\bfail\b/i.test(words)) return [{ kind: 'fail', message: 'Invalid API key' }];
   if (/\bslow\b/i.test(words)) {
     return [{ kind: 'text', words: Array.from({ length: 40 }, () => ANSWER).join('\n\n') }];

@@ -40,6 +40,10 @@ export class World {
   main: string | null = null;
   /** The list of sessions cannot be read. */
   listFails = false;
+  /** A worktree cannot be filled. */
+  treesFail = false;
+  /** Worktrees that are there. */
+  readonly trees = new Set<string>();
   /** Milliseconds between two words of an answer. */
   wordTime = 30;
   /** Hears of every change of a session's status. */
@@ -85,7 +89,11 @@ export class World {
 
   /** An event of a session, told with the next frame's. */
   tell(sessionId: string, type: string, properties: Record<string, unknown>): void {
-    const directory = this.sessions.get(sessionId)?.directory ?? null;
+    this.tellOf(this.sessions.get(sessionId)?.directory ?? null, type, properties);
+  }
+
+  /** An event of a folder, told with the next frame's. */
+  tellOf(directory: string | null, type: string, properties: Record<string, unknown>): void {
     if (this.#waiting.length === 0) {
       setTimeout(() => {
         this.#flush();

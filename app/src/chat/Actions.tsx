@@ -1,8 +1,10 @@
-import { Ellipsis, GitFork, Undo2 } from 'lucide-react';
+import { CornerDownRight, Ellipsis, GitFork, ListChecks, Undo2 } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
+import { openOrigin } from '../navigation';
+import { titleOf } from '../server/plans';
 import { isBusy, type Message } from '../server/state';
 import { useServer } from '../server/store';
 import { Tip } from '../ui/Tip';
@@ -30,12 +32,12 @@ export function Actions({ message, text, next }: ActionsProps): ReactNode {
       }
     >
       {text !== '' && <CopyButton text={text} label={t('message.copy')} />}
-      <Menu message={message} next={next} />
+      <Menu message={message} text={text} next={next} />
     </div>
   );
 }
 
-function Menu({ message, next }: { message: Message; next: string | null }): ReactNode {
+function Menu({ message, text, next }: ActionsProps): ReactNode {
   const { t } = useTranslation('chat');
   const attempt = useAttempt();
   const busy = useServer((state) => isBusy(state, message.sessionID));
@@ -70,9 +72,43 @@ function Menu({ message, next }: { message: Message; next: string | null }): Rea
             disabled={false}
             run={() => { void attempt(() => forkFrom(message, next)); }}
           />
+          {message.role === 'assistant' && <Origins message={message} text={text} />}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
+  );
+}
+
+/** The agent of OpenCode that plans and changes nothing. */
+const PLANS = 'plan';
+
+/** What can begin from an answer. */
+function Origins({ message, text }: Pick<ActionsProps, 'message' | 'text'>): ReactNode {
+  const { t } = useTranslation('chat');
+  const { sessionID } = message;
+  const directory = useServer((state) => state.sessions[sessionID]?.directory);
+  if (directory === undefined || text === '') return null;
+  const from = { sessionId: sessionID, directory };
+  return (
+    <>
+      {message.agent === PLANS && (
+        <Item
+          icon={ListChecks}
+          text={t('message.implement')}
+          disabled={false}
+          run={() => {
+            const said = { title: titleOf(text, null), path: null, content: text };
+            openOrigin({ kind: 'plan', ...from, said });
+          }}
+        />
+      )}
+      <Item
+        icon={CornerDownRight}
+        text={t('message.begin')}
+        disabled={false}
+        run={() => { openOrigin({ kind: 'answer', ...from, text }); }}
+      />
+    </>
   );
 }
 

@@ -18,6 +18,8 @@ export interface PickersProps {
   draftKey: string;
   models: Models | null;
   choice: Choice;
+  /** What it opens lies over a dialog: it scrolls by itself. */
+  inDialog?: boolean;
 }
 
 interface Offer {
@@ -79,14 +81,14 @@ export const Pickers = memo(function Pickers(props: PickersProps): ReactNode {
   );
 });
 
-function Row({ models, choice, offer }: PickersProps & { offer: Offer }): ReactNode {
+function Row({ models, choice, inDialog = false, offer }: PickersProps & { offer: Offer }): ReactNode {
   const { t } = useTranslation('composer');
   return (
     <>
       {offer.agents.length > 0 && (
         <MenuPicker label={t('agent')} value={choice.agent ?? ''} items={offer.agents} onPick={offer.pickAgent} />
       )}
-      {models !== null && <ModelPicker models={models} choice={choice} offer={offer} />}
+      {models !== null && <ModelPicker {...{ models, choice, inDialog, offer }} />}
       {offer.variants.length > 0 && (
         <MenuPicker
           label={t('variant.label')}
@@ -99,11 +101,18 @@ function Row({ models, choice, offer }: PickersProps & { offer: Offer }): ReactN
   );
 }
 
-function ModelPicker({ models, choice, offer }: { models: Models; choice: Choice; offer: Offer }): ReactNode {
+interface ModelPickerProps {
+  models: Models;
+  choice: Choice;
+  inDialog: boolean;
+  offer: Offer;
+}
+
+function ModelPicker({ models, choice, inDialog, offer }: ModelPickerProps): ReactNode {
   const { t } = useTranslation('composer');
   const [open, setOpen] = useState(false);
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
+    <Popover.Root open={open} onOpenChange={setOpen} modal={inDialog}>
       <Popover.Trigger className={TRIGGER} aria-label={`${t('model.label')}: ${offer.modelName}`}>
         <span className="truncate">{offer.modelName}</span>
         <ChevronDown size={12} aria-hidden className="shrink-0" />

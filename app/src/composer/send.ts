@@ -1,4 +1,5 @@
 /** How a message reaches the server: as a prompt, or as the command it begins with. */
+import { crafting, ideaOf } from '../origins/craft';
 import { runCommand, send, type Outgoing } from '../server/actions';
 import { callError } from '../server/client';
 import { isBusy } from '../server/state';
@@ -11,11 +12,17 @@ import { parseSlash } from './slash';
 export type Lost = (thrown: unknown, began: boolean) => void;
 
 /**
- * Resolves when the server has the message. A text with a slash is a prompt only if the server's list of commands was
+ * Resolves when the server has the message. The page's own command for crafting a goal is what it stands for; in a queue
+ * and in a draft it is kept as it was typed. A text with a slash is a prompt only if the server's list of commands was
  * read and lacks it. A command's answer comes when its turn has ended, so nobody waits for it: `lost` tells a failure.
  */
 export async function deliver(sessionId: string, message: Outgoing, lost: Lost): Promise<void> {
   const outgoing = { ...message, attachments: named(message.text, message.attachments) };
+  const idea = ideaOf(message.text);
+  if (idea !== null) {
+    await send(sessionId, { ...outgoing, ...crafting(idea) });
+    return;
+  }
   const slash = parseSlash(message.text);
   const directory = server.getState().sessions[sessionId]?.directory;
   if (slash !== null && directory !== undefined) {

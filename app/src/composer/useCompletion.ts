@@ -2,7 +2,9 @@
 import type { Command } from '@opencode-ai/sdk/v2/client';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useEnabled } from 'tauri-plugin-goal-api/react';
 
+import { CRAFT } from '../origins/craft';
 import { useCommands } from './commands';
 import { OWN } from './slash';
 import { tokenAt, type Token } from './token';
@@ -42,14 +44,16 @@ export function matching(commands: readonly Option[], query: string): Option[] {
 function useCommandOptions(directory: string | null): Option[] {
   const { t } = useTranslation('composer');
   const commands = useCommands(directory);
+  const goals = useEnabled();
   return useMemo(() => {
-    const own = OWN.map((name) => ({ value: `/${name}`, detail: t(`own.${name}`), path: null }));
-    const names = new Set<string>(OWN);
+    const ours = goals ? [...OWN, CRAFT] as const : OWN;
+    const own = ours.map((name) => ({ value: `/${name}`, detail: t(`own.${name}`), path: null }));
+    const names = new Set<string>(ours);
     const theirs = commands
       .filter(({ name }) => !names.has(name))
       .map(({ name, description }: Command) => ({ value: `/${name}`, detail: description ?? null, path: null }));
     return [...own, ...theirs];
-  }, [commands, t]);
+  }, [commands, goals, t]);
 }
 
 export function useCompletion(text: string, caret: number | null, directory: string | null): Completion {

@@ -1,5 +1,5 @@
 import { PanelLeft, PanelRight } from 'lucide-react';
-import { useEffect, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
 import { ariaKeys, type ShortcutId } from '../keys';
@@ -7,9 +7,9 @@ import { findModel, useModels } from '../models';
 import { useNavigation, type Place } from '../navigation';
 import { usePreference } from '../preferences';
 import { rename } from '../server/actions';
+import { useBranch } from '../server/branch';
 import type { Session } from '../server/state';
 import { useServer } from '../server/store';
-import { readBranch } from '../server/sync';
 import { beginRename, endRename, useActing } from '../sidebar/acting';
 import { shortName } from '../sidebar/groups';
 import { TitleField } from '../sidebar/TitleField';
@@ -163,14 +163,6 @@ function Facts({
       ))}
     </dl>
   );
-}
-
-function useBranch(directory: string | null): string | undefined {
-  const live = useServer((state) => state.connection.kind === 'live');
-  useEffect(() => {
-    if (live && directory !== null) void readBranch(directory);
-  }, [live, directory]);
-  return useServer((state) => (directory === null ? undefined : state.branches[directory]));
 }
 
 function useModelName(session: Session | undefined, directory: string | null): string | undefined {

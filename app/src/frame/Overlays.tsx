@@ -7,6 +7,7 @@ import { useShortcuts } from '../palette/useShortcuts';
 import { DeleteDialog } from '../sidebar/DeleteDialog';
 
 const Settings = lazy(async () => ({ default: (await import('../settings/Settings')).Settings }));
+const OriginDialog = lazy(async () => ({ default: (await import('../origins/Dialog')).OriginDialog }));
 
 /** What stands over the page, one at a time, and the shortcuts that open it. */
 export function Overlays(): ReactNode {
@@ -16,6 +17,11 @@ export function Overlays(): ReactNode {
     <>
       {kind === 'palette' && <Palette />}
       {kind === 'shortcuts' && <ShortcutsDialog />}
+      {kind === 'origin' && (
+        <Suspense fallback={null}>
+          <OriginDialog />
+        </Suspense>
+      )}
       {kind === 'settings' && (
         <Suspense fallback={null}>
           <Settings />

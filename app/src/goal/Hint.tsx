@@ -43,6 +43,15 @@ function Armed({ sessionId, draft, directory }: PlaceProps): ReactNode {
   );
 }
 
+/** Who will judge a goal that begins in a new session of a folder, or what stands in its way. */
+export function Auditing({ directory }: { directory: string }): ReactNode {
+  const { words } = useKit();
+  const auditor = useAuditor(null, directory);
+  if (auditor === null) return null;
+  if (auditor instanceof GoalError) return <NoAuditor error={auditor} />;
+  return <p className="mt-1 text-label text-text-2">{words.say('dialog.willAudit', { model: auditor.model })}</p>;
+}
+
 /** What is to be known of what was typed so far. */
 function Text({ draft }: Pick<PlaceProps, 'draft'>): ReactNode {
   const { t, i18n } = useTranslation('goal');

@@ -2,8 +2,9 @@ import type { ReactNode } from 'react';
 import { GoalButton, GoalCounter, useGoalView } from 'tauri-plugin-goal-api/react';
 
 import { useDraft } from '../drafts';
-import { useServer } from '../server/store';
-import { useDisarming } from './arming';
+import { ideaOf } from '../origins/craft';
+import { classes } from '../ui/classes';
+import { useDisarming, useUnsuitable } from './arming';
 import { openGoal } from './manage';
 
 export interface PlaceProps {
@@ -18,19 +19,17 @@ export interface PlaceProps {
 export function ComposerTarget({ sessionId, draft, directory }: PlaceProps): ReactNode {
   const { text } = useDraft(draft);
   const goal = useGoalView(sessionId);
-  // No goal starts in the session of a sub-agent, nor in an archived one.
-  const unsuitable = useServer(({ sessions }) => {
-    const session = sessionId === null ? undefined : sessions[sessionId];
-    return session?.parentID !== undefined || (session?.time.archived ?? 0) > 0;
-  });
+  const unsuitable = useUnsuitable(sessionId);
   useDisarming(sessionId, draft);
   if ((unsuitable && !goal) || (sessionId === null && directory === null)) return null;
   const target = { sessionId, draftId: draft };
   const manage = (): void => {
     if (sessionId !== null) openGoal(sessionId, goal?.status === 'budgetLimited');
   };
+  // Its place stays.
+  const crafts = ideaOf(text) !== null && !goal;
   return (
-    <span className="inline-flex items-center gap-2">
+    <span className={classes('inline-flex items-center gap-2', crafts && 'invisible')}>
       <GoalButton {...target} onManage={manage} />
       <GoalCounter {...target} text={text} />
     </span>

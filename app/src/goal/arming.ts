@@ -4,6 +4,8 @@ import { arming, DISARMED, goalStore, type Arming, type Armings } from 'tauri-pl
 import { useEnabled, useGoalView } from 'tauri-plugin-goal-api/react';
 
 import { changeDraft, drafts, useDraft } from '../drafts';
+import { ideaOf } from '../origins/craft';
+import { useServer } from '../server/store';
 
 const ARMED: Arming = { armed: true, objective: null };
 
@@ -40,20 +42,31 @@ async function budgetLater(draft: string): Promise<void> {
   if (now?.armed === true && now.budget === null) changeDraft(draft, { budget: usualBudget() });
 }
 
-/** Whether the next message of a place becomes a goal. Where there is a goal, or goals are off, none does. */
+/**
+ * Whether the next message of a place becomes a goal. Where there is a goal, or goals are off, none does; and crafting a
+ * goal is none itself.
+ */
 export function useArmed(sessionId: string | null, draft: string): boolean {
-  const { armed } = useDraft(draft);
+  const { armed, text } = useDraft(draft);
   const goal = useGoalView(sessionId);
   const enabled = useEnabled();
-  return armed && enabled && !goal;
+  return armed && enabled && !goal && ideaOf(text) === null;
 }
 
-/** Ends an arming that became pointless: another window set a goal, or goals were switched off. */
+/** Whether no goal starts in a session: a sub-agent's, or one in the archive. */
+export function useUnsuitable(sessionId: string | null): boolean {
+  return useServer(({ sessions }) => {
+    const session = sessionId === null ? undefined : sessions[sessionId];
+    return session?.parentID !== undefined || (session?.time.archived ?? 0) > 0;
+  });
+}
+
+/** Ends an arming that became pointless: another window set a goal, goals were switched off, or one is to be crafted. */
 export function useDisarming(sessionId: string | null, draft: string): void {
-  const { armed } = useDraft(draft);
+  const { armed, text } = useDraft(draft);
   const goal = useGoalView(sessionId);
   const enabled = useEnabled();
-  const pointless = armed && (!enabled || Boolean(goal));
+  const pointless = armed && (!enabled || Boolean(goal) || ideaOf(text) !== null);
   useEffect(() => {
     if (pointless) setArmed(draft, false);
   }, [pointless, draft]);

@@ -1,6 +1,6 @@
 /** What of goals the rest of the page places; the components themselves stand in this folder. */
 export { useArmed } from './arming';
-export { ArmedHint } from './Hint';
+export { ArmedHint, Auditing } from './Hint';
 export { NoticesButton } from './Notices';
 export { Goals } from './provider';
 export { GoalRow } from './Row';

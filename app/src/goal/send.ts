@@ -23,8 +23,10 @@ export interface ArmedMessage {
   agent: string | null;
   model: ModelChoice | null;
   attachments: readonly Attachment[];
-  /** Tokens the goal may use; `null`: no limit. */
-  budget: number | null;
+  /** Tokens the goal may use; `null`: no limit; left out: what the settings say. */
+  budget?: number | null;
+  /** What the agent is told in the text's place, and what goes along hidden: the text is then what is judged by. */
+  said?: { prompt: string; instructions: string | null };
 }
 
 /**
@@ -38,7 +40,7 @@ export async function armedSend(message: ArmedMessage): Promise<{ sessionId: str
     const started = await start({
       sessionId,
       objective: message.text,
-      tokenBudget: message.budget,
+      ...(message.budget === undefined ? {} : { tokenBudget: message.budget }),
       ...choices(message),
     });
     goalStore().accept(started.goal);
@@ -46,17 +48,20 @@ export async function armedSend(message: ArmedMessage): Promise<{ sessionId: str
     return { sessionId };
   } catch (thrown) {
     const error = GoalError.from(thrown);
-    if (made !== null && !MAY_BE_STARTED.has(error.code)) {
+    const told = new Told(errorText(error, wordsOf(i18next.language)), { cause: error });
+    if (made !== null && !mayBeStarted(told)) {
       // Left behind, it is an empty session in the list, which does no harm.
       await remove(made).catch(() => undefined);
     }
-    throw new Told(errorText(error, wordsOf(i18next.language)), { cause: error });
+    throw told;
   }
 }
 
 /** What the first message is sent with, as it was chosen; without a choice, what the session had. */
-function choices({ agent, model, attachments }: ArmedMessage): Partial<Start> {
+function choices({ agent, model, attachments, said }: ArmedMessage): Partial<Start> {
   return {
+    ...(said === undefined ? {} : { prompt: said.prompt }),
+    ...(said?.instructions == null ? {} : { instructions: said.instructions }),
     ...(agent === null ? {} : { agent }),
     ...(model === null
       ? {}
@@ -70,6 +75,11 @@ function choices({ agent, model, attachments }: ArmedMessage): Partial<Start> {
 
 /** After these the session may hold a goal, or a message that still arrives. */
 const MAY_BE_STARTED: ReadonlySet<string> = new Set<ErrorCode>(['internal', 'notDelivered']);
+
+/** Whether the goal may stand although {@link armedSend} threw this. */
+export function mayBeStarted(thrown: unknown): boolean {
+  return thrown instanceof Told && thrown.cause instanceof GoalError && MAY_BE_STARTED.has(thrown.cause.code);
+}
 
 async function makeSession(directory: string | null): Promise<string> {
   if (directory === null) throw new Told(text('send.noFolder'));

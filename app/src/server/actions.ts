@@ -13,6 +13,8 @@ export interface Outgoing {
   attachments: readonly Attachment[];
   agent: string | null;
   model: ModelChoice | null;
+  /** What the agent is told besides; the conversation shows it folded, as added by the app. */
+  hidden?: string;
 }
 
 /** A new session in a folder. It is in the store when this resolves. */
@@ -39,11 +41,12 @@ export async function send(sessionID: string, message: Outgoing): Promise<void> 
   );
 }
 
-function parts({ text, attachments }: Outgoing): (TextPartInput | FilePartInput)[] {
+function parts({ text, attachments, hidden }: Outgoing): (TextPartInput | FilePartInput)[] {
   const files = attachments.map(
     ({ name, mime, url }): FilePartInput => ({ type: 'file', mime, filename: name, url, ...sourceIn(text, name, url) }),
   );
-  return text === '' ? files : [{ type: 'text', text }, ...files];
+  const added: TextPartInput[] = hidden === undefined ? [] : [{ type: 'text', text: hidden, synthetic: true }];
+  return text === '' ? [...files, ...added] : [{ type: 'text', text }, ...files, ...added];
 }
 
 /** Where a text names a file of the folder, as OpenCode's own clients tell it. */

@@ -8,6 +8,7 @@ import { apply, without } from './apply';
 import { callError, client, data, page } from './client';
 import { isAudit, type Message, type Part, type ServerState, type Session, type Transcript } from './state';
 import { server } from './store';
+import { hearWorktrees } from './worktrees';
 
 /** Sessions that one page of the list holds. */
 const LIST_PAGE = 200;
@@ -57,6 +58,7 @@ export function hear(message: StreamMessage): void {
     case 'events':
       hold(message.events);
       server.setState((state) => apply(state, message.events), true);
+      hearWorktrees(message.events);
       break;
     case 'resync':
       server.setState({ connection: { kind: 'live' } });
@@ -340,7 +342,8 @@ function gone(id: string): void {
 export async function readBranch(directory: string): Promise<void> {
   try {
     const { branch } = await data(client.vcs.get({ directory }));
-    if (branch === undefined) return;
+    // Without version control it is `null`, or missing.
+    if (branch == null) return;
     server.setState((state) => ({ branches: { ...state.branches, [directory]: branch } }));
   } catch {
     // A folder without version control has none to show either.

@@ -1,9 +1,9 @@
 /** A host whose server answers what a test says; and what stands around the chat. */
-import { clearMocks, mockIPC } from '@tauri-apps/api/mocks';
+import { clearMocks, mockIPC, mockWindows } from '@tauri-apps/api/mocks';
 import { render, type RenderResult } from '@testing-library/react';
 import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { afterEach, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 
 import type { ServerEvent, ServerRequest } from '../../src/host/contract';
 import { openDraft } from '../../src/navigation';
@@ -27,16 +27,27 @@ export function chatHost(): Host {
     Object.assign(host, { asked: [], answers: {}, opened: [] });
     server.setState({ ...EMPTY, connection: { kind: 'live' } }, true);
     openDraft(null);
-    mockIPC((command, given) => {
-      const args = given as Record<string, unknown>;
-      if (command === 'server_call') return called(host, args['request'] as ServerRequest);
-      if (command === 'open_external') host.opened.push(args['url']);
-      if (command === 'models') return { providers: [], configured: null, agents: [] };
-      return null;
-    });
+    clearMocks();
+    mockWindows('main');
+    mockIPC((command, given) => answer(host, command, given as Record<string, unknown>), { shouldMockEvents: true });
   });
-  afterEach(clearMocks);
   return host;
+}
+
+function answer(host: Host, command: string, args: Record<string, unknown>): unknown {
+  switch (command) {
+    case 'server_call':
+      return called(host, args['request'] as ServerRequest);
+    case 'open_external':
+      host.opened.push(args['url']);
+      return null;
+    case 'models':
+      return { providers: [], configured: null, agents: [] };
+    case 'plugin:goal|list':
+      return { seq: 1, goals: [] };
+    default:
+      return null;
+  }
 }
 
 function called(host: Host, request: ServerRequest): ArrayBuffer {

@@ -71,6 +71,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("POST", "/session/ses_1/command"),
     ("POST", "/session/ses_1/shell"),
     ("POST", "/session/ses_1/abort"),
+    ("POST", "/experimental/worktree"),
+    ("DELETE", "/experimental/worktree"),
     ("POST", "/session/ses_1/summarize"),
     ("POST", "/session/ses_1/fork"),
     ("POST", "/session/ses_1/revert"),
@@ -298,6 +300,32 @@ fn a_prompt_carries_no_permissions_and_no_system_text() {
             "{key}"
         );
     }
+}
+
+#[test]
+fn a_worktree_is_made_without_a_command_and_known_when_it_goes() {
+    let tree = |method: &str, body: &str| {
+        allow(&with_body(method, "/experimental/worktree", body)).map(|route| route.tree)
+    };
+    assert_eq!(tree("POST", r#"{"name":"a"}"#), Ok(Some(Tree::Makes)));
+    for key in ["startCommand", "directory"] {
+        let body = format!(r#"{{"{key}":"x"}}"#);
+        assert!(matches!(tree("POST", &body), Err(Refusal::NotAllowed(_))));
+    }
+    for (body, expected) in [
+        (r#"{"directory":"/t/a"}"#, "/t/a"),
+        (r#"{"directory":"/t/a","directory":"/t/b"}"#, "/t/b"),
+        (r#"{"directory":["/t/a"]}"#, ""),
+        ("{}", ""),
+    ] {
+        let removes = Some(Tree::Removes(expected.to_owned()));
+        assert_eq!(tree("DELETE", body), Ok(removes), "{body}");
+    }
+    let without = allow(&call("DELETE", "/experimental/worktree"));
+    let tree = without.unwrap_or_else(|_| panic!()).tree;
+    assert_eq!(tree, Some(Tree::Removes(String::new())));
+    let other = allow(&call("DELETE", "/session/ses_1"));
+    assert_eq!(other.unwrap_or_else(|_| panic!()).tree, None);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod desktop;
 mod goals;
 mod life;
 mod notices;
+mod origins;
 mod password;
 mod phases;
 mod stops;

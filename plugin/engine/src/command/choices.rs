@@ -11,6 +11,16 @@ use crate::ports::{Address, Attachment, Catalogue};
 pub struct Choices {
     to: Address,
     attachments: Vec<Attachment>,
+    said: Option<Said>,
+}
+
+/// What is said to the agent in the objective's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The prompt that a person sees.
+    pub(super) prompt: String,
+    /// What goes along with it and is marked as not typed.
+    pub(super) instructions: Option<String>,
 }
 
 impl Choices {
@@ -34,7 +44,31 @@ impl Choices {
         }
         let files: Vec<File<'_>> = attachments.iter().map(file).collect();
         fields::files("attachments", &files)?;
-        Ok(Self { to, attachments })
+        Ok(Self {
+            to,
+            attachments,
+            said: None,
+        })
+    }
+
+    /// Says `prompt` to the agent where a goal begins, in place of its objective: for an objective
+    /// that says more to the auditor than a person wants to read in the conversation. It is sent as
+    /// it is, never as a slash command. `instructions` go along in the part that the person did not
+    /// type, before the reminder. Only the start of a goal looks at either.
+    ///
+    /// # Errors
+    /// [`crate::Code::InvalidPrompt`], with the field and its rule.
+    pub fn saying(self, prompt: &str, instructions: Option<&str>) -> Result<Self, Error> {
+        let prompt = fields::prompt("prompt", prompt)?.to_owned();
+        let instructions = instructions.map(|text| fields::prompt("instructions", text));
+        let instructions = instructions.transpose()?.map(str::to_owned);
+        Ok(Self {
+            said: Some(Said {
+                prompt,
+                instructions,
+            }),
+            ..self
+        })
     }
 
     /// Checks what was chosen against what there is. A list that is empty, as one that could not be
@@ -78,6 +112,11 @@ impl Choices {
     #[must_use]
     pub fn to(&self) -> &Address {
         &self.to
+    }
+
+    /// What is said in the objective's place.
+    pub(super) fn said(&self) -> Option<&Said> {
+        self.said.as_ref()
     }
 
     /// The files that go along.
@@ -204,6 +243,27 @@ mod tests {
             );
             assert_eq!(bad.check_known(&Catalogue::default()), Ok(()));
         }
+    }
+
+    #[test]
+    fn what_is_said_in_the_objectives_place_is_a_prompt() {
+        let long = "a".repeat(fields::PROMPT_MAX + 1);
+        let refused = |prompt: &str, instructions: Option<&str>| {
+            let refused = Choices::default().saying(prompt, instructions);
+            let error = refused.unwrap_err();
+            assert_eq!(error.code(), Code::InvalidPrompt);
+            error.message().to_owned()
+        };
+        let rule = "takes a text of at most 4000000 bytes.";
+        assert_eq!(refused(" \n", None), format!("`prompt` {rule}"));
+        assert_eq!(refused(&long, None), format!("`prompt` {rule}"));
+        assert_eq!(refused("Go.", Some("")), format!("`instructions` {rule}"));
+        let said = Choices::default().saying(" Go. ", Some("Read it."));
+        let expected = Said {
+            prompt: "Go.".to_owned(),
+            instructions: Some("Read it.".to_owned()),
+        };
+        assert_eq!(said.unwrap().said(), Some(&expected));
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub struct StartRequest {
     /// Tokens it may use, if limited: 1 to 2^53 - 1.
     pub token_budget: Option<u64>,
     /// Send the objective as a prompt, with the reminder that goal mode is on, or as the slash
-    /// command that it is, with what was chosen for it; `None`: send nothing.
+    /// command that it is, with what was chosen for it, or what [`Choices::saying`] says in its
+    /// place; `None`: send nothing.
     pub send: Option<Choices>,
     /// Take the place of a goal that is not complete.
     pub replace: bool,
@@ -184,7 +185,11 @@ pub(crate) async fn start_prepared(ports: &Ports, ready: ReadyStart) -> Result<S
 
 /// How the objective is sent.
 async fn way(ports: &Ports, request: &StartRequest, text: &str) -> Result<Way, Error> {
-    if request.send.is_none() || Invocation::parse(text).is_none() {
+    let typed = request
+        .send
+        .as_ref()
+        .is_some_and(|send| send.said().is_none());
+    if !typed || Invocation::parse(text).is_none() {
         return Ok(Way::Prompt);
     }
     let read = read_session(ports, &request.session).await?;
@@ -193,7 +198,7 @@ async fn way(ports: &Ports, request: &StartRequest, text: &str) -> Result<Way, E
     Ok(way.for_a_goal())
 }
 
-/// The message that starts the goal: all of what was typed.
+/// The message that starts the goal: all of what was typed, or what is said in its place.
 fn outgoing(
     request: &StartRequest,
     message: &MessageId,
@@ -202,12 +207,21 @@ fn outgoing(
     budget: Option<u64>,
 ) -> Result<Outgoing, Error> {
     let choices = request.send.as_ref();
+    let said = choices.and_then(Choices::said);
+    let reminder = prompt::first_turn_reminder(budget);
+    let instructions = said.and_then(|said| said.instructions.as_deref());
     Ok(Outgoing {
         message: message.clone(),
         to,
-        text: objective_of(&request.objective)?.to_owned(),
+        text: match said {
+            Some(said) => said.prompt.clone(),
+            None => objective_of(&request.objective)?.to_owned(),
+        },
         attachments: choices.map_or_else(Vec::new, |choices| choices.attachments().to_vec()),
-        reminder: Some(prompt::first_turn_reminder(budget)),
+        reminder: Some(match instructions {
+            Some(instructions) => format!("{instructions}\n\n{reminder}"),
+            None => reminder,
+        }),
         way,
     })
 }

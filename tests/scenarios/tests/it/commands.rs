@@ -218,3 +218,31 @@ async fn a4_what_a_command_names_itself_goes_before_what_was_chosen() {
     };
     assert_eq!((to, files), (expected, 1));
 }
+
+#[tokio::test(start_paused = true)]
+async fn o12_what_is_said_in_the_objectives_place_is_sent_and_the_objective_is_judged() {
+    let (world, session) = a_house().await;
+    let objective = "/move: implement the plan “Quoting” end to end.";
+    let choices = Choices::default().saying("/move it", Some("Read the plan."));
+    let started = started_with(&world, &session, objective, choices.unwrap())
+        .await
+        .unwrap();
+
+    assert_eq!(started.objective, objective);
+    assert_eq!(started.command, None, "what was not typed is no command");
+    assert_eq!(file(&world, &session).await.as_deref(), Some(objective));
+    let sent = &session.continuations()[0];
+    assert_eq!(sent.texts.len(), 2, "{:?}", sent.texts);
+    assert_eq!(sent.texts[0], "/move it");
+    let added = sent.texts[1].as_str();
+    assert!(
+        added.starts_with("Read the plan.\n\n<system-reminder>"),
+        "{added}"
+    );
+
+    world.settles().await;
+    session.assistant_finishes("implemented it");
+    until_continued(&world, &session, 2).await;
+    assert_eq!(world.audits()[0].objective, objective);
+    assert!(session.continuations()[1].texts[0].contains(objective));
+}
