@@ -43,7 +43,8 @@ pub struct Broken {
 }
 
 impl Broken {
-    pub(crate) fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
+    /// A field and the rule that it breaks, as the rest of a sentence: "takes …".
+    pub fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
         Self {
             field: field.into(),
             rule: rule.into(),

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use goal_core::goal::{MessageId, ModelRef, SessionId};
 use goal_core::message::Message;
 use goal_core::slash;
+use goal_core::time::Wall;
 use goal_engine::ports::{
     AgentRead, CallError, CallErrorKind, Catalogue, CommandOut, CommandRead, Events, ModelRead,
     OpenRequest, Page, Presence, PromptOut, ServerEvent, SessionRead, Sessions,
@@ -414,6 +415,20 @@ impl Sessions for Line {
                 next: last.filter(|_| more),
                 items: reads,
             })
+        })
+        .await
+    }
+
+    async fn archive(&self, id: &SessionId, _: &str, _: Wall) -> Result<(), CallError> {
+        self.call(Call::Archive, id.as_str(), |server, _| {
+            let mut state = server.lock();
+            if !state.rooms.contains_key(id) {
+                return Err(gone(id));
+            }
+            state.room_mut(id).archived = true;
+            let read = state.read(id);
+            state.emit(&ServerEvent::Session(Box::new(read)));
+            Ok(())
         })
         .await
     }
