@@ -179,7 +179,13 @@ pub(crate) struct UpdateTask {
 /// Whether little is printed.
 #[derive(Args, Debug)]
 pub(crate) struct Quiet {
-    #[arg(short, long, conflicts_with = "json", help = say!("help.schedule.quiet"))]
+    #[arg(
+        short,
+        long,
+        conflicts_with = "json",
+        help = say!("help.schedule.quiet"),
+        help_heading = say!("help.output")
+    )]
     pub(crate) quiet: bool,
 }
 

@@ -1,8 +1,8 @@
 //! When a task runs: daily, weekly, once or by a cron expression, in a time zone.
 //!
-//! A time that the clock skips (summer time begins) comes when the gap ends; one that it shows twice
-//! comes the first time only, but for cron expressions of an interval, which go by real time. Time
-//! and zone data are arguments; nothing here reads a clock.
+//! A time that the clock skips (summer time begins) comes when the gap ends; one that it shows
+//! twice comes the first time only, but for cron expressions of an interval, which go by real time.
+//! Time and zone data are arguments; nothing here reads a clock.
 
 mod due;
 mod run;

@@ -17,8 +17,8 @@
 //! The same requests a host makes through the engine are plain functions in [`command`], which work
 //! without a running loop.
 //!
-//! Beside the loop, [`schedule`] says prompts at set times: its scheduler makes a session for each, and
-//! the loop pursues its goal like every other.
+//! Beside the loop, [`schedule`] says prompts at set times: its scheduler makes a session for each,
+//! and the loop pursues its goal like every other.
 
 pub mod error;
 pub mod ports;

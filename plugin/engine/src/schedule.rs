@@ -76,7 +76,8 @@ pub async fn find(store: &Store, named: &str) -> Result<StoredTask, Error> {
 /// Makes a task.
 ///
 /// # Errors
-/// [`Code::InvalidTask`], naming the field and its rule; [`Code::DataFolder`]. Nothing was kept then.
+/// [`Code::InvalidTask`], naming the field and its rule; [`Code::DataFolder`]. Nothing was kept
+/// then.
 pub async fn create(
     store: &Store,
     clock: &dyn Clock,
@@ -185,7 +186,6 @@ pub async fn history(store: &Store, id: &TaskId, limit: usize) -> Result<Vec<Sto
 /// [`Code::TaskRuns`] while a run of it has not ended, [`Code::WrongStatus`] for a disabled one,
 /// [`Code::UnknownTask`], and those of [`crate::command::create`].
 pub async fn run_now(ports: &Ports, server: &ServerKey, task: &StoredTask) -> Result<Sent, Unsent> {
-    check_kept(&ports.store)?;
     let now = ports.clock.wall();
     let owner = Owner::this_process(&hex(ports.clock.random()));
     let claimed = ports.store.claim_now(task.id.clone(), owner, now).await;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::Schedule;
 use crate::time::{Wall, millis};
 
-/// How late an occurrence may be found and still be run: a busy or just woken computer, and no more.
-/// What is found later was missed, and is never caught up (T9).
+/// How late an occurrence may be found and still be run: a busy or just woken computer, and no
+/// more. What is found later was missed, and is never caught up (T9).
 pub const LATE_MAX: Duration = Duration::from_secs(60);
 
 /// Two occurrences that lie no further apart are one (T6).

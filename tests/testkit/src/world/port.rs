@@ -338,7 +338,8 @@ impl Sessions for Line {
         self.call(Call::Create, "", |server, _| {
             let mut state = server.lock();
             let id = SessionId::new(state.native_id("ses_"));
-            let room = state.new_room(title.unwrap_or("New session"), directory);
+            let mut room = state.new_room(title.unwrap_or("New session"), directory);
+            room.is_made = true;
             state.create(&id, room);
             Ok(state.read(&id))
         })
@@ -426,8 +427,8 @@ impl Sessions for Line {
                 return Err(gone(id));
             }
             state.room_mut(id).archived = true;
-            let read = state.read(id);
-            state.emit(&ServerEvent::Session(Box::new(read)));
+            state.touch(id);
+            state.say_session(id);
             Ok(())
         })
         .await
