@@ -52,10 +52,8 @@ async fn list(
     let store = open(connection).await?;
     let mut tasks = schedule::list(&store).await?;
     tasks.retain(|task| {
-        let here = dir
-            .as_ref()
-            .is_none_or(|dir| *dir == task.task.draft.directory);
-        here
+        let of = &task.task.draft.directory;
+        dir.as_ref().is_none_or(|dir| dir == of)
     });
     let mut lasts = Vec::new();
     for task in &tasks {

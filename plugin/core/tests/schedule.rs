@@ -1,5 +1,7 @@
 //! When a task runs, and what a look at it comes to.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
+
 use std::collections::BTreeSet;
 
 use goal_core::schedule::{
@@ -15,6 +17,9 @@ const PARIS: &str = "Europe/Paris";
 const NEW_YORK: &str = "America/New_York";
 const LORD_HOWE: &str = "Australia/Lord_Howe";
 const APIA: &str = "Pacific/Apia";
+
+/// A field, and what breaks its rule.
+type Row = (&'static str, Box<dyn Fn(&mut TaskDraft)>);
 
 fn zones() -> &'static TimeZoneDatabase {
     jiff::tz::db()
@@ -343,7 +348,7 @@ fn t1_times_and_days_are_sorted_and_each_is_there_once() {
 
 #[test]
 fn t1_t2_a_task_is_refused_by_field_and_rule() {
-    let table: Vec<(&str, Box<dyn Fn(&mut TaskDraft)>)> = vec![
+    let table: Vec<Row> = vec![
         ("name", Box::new(|task| task.name = String::new())),
         (
             "name",
