@@ -127,18 +127,20 @@ impl Host {
     async fn run(mut self, mut updates: Receiver<Update>) {
         let again = Arc::clone(&self.again);
         let shutdown = self.shutdown.clone();
+        let mut failing = false;
         loop {
-            let turn = async {
-                if let Err(error) = self.turn().await {
-                    // The next turn tries again; what is late by then was missed.
-                    tracing::warn!(%error, "the tasks could not be looked at");
-                }
-            };
-            tokio::select! {
+            let turned = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => break,
-                () = turn => {}
+                turned = self.turn() => turned,
+            };
+            // The next turn tries again; what is late by then was missed. It is told once.
+            if let Err(error) = &turned
+                && !failing
+            {
+                tracing::warn!(%error, "the tasks cannot be looked at; this is tried again");
             }
+            failing = turned.is_err();
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => break,
