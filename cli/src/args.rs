@@ -1,6 +1,7 @@
 //! What can be typed. Values whose refusal has a code of its own (budgets, limits, objectives)
 //! come as text and are read behind this door, by `objective`, `limits` and [`budget`].
 
+mod schedule;
 mod session;
 
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::failure::Failure;
 use crate::limits::LimitFlags;
 
+pub(crate) use self::schedule::{
+    CreateTask, History, ListTasks, OneTask, ScheduleVerb, UpdateTask,
+};
 pub(crate) use self::session::{
     Create, Fork, List, Messages, OfSession, Send, SessionVerb, TIMEOUT_SECONDS, Until, WaitFlags,
     folder, message,
@@ -127,6 +131,16 @@ pub(crate) enum Area {
     Session {
         #[command(subcommand)]
         verb: SessionVerb,
+    },
+    #[command(
+        about = say!("help.schedule.about"),
+        long_about = say!("help.schedule.long"),
+        after_help = say!("help.schedule.exits"),
+        arg_required_else_help = true
+    )]
+    Schedule {
+        #[command(subcommand)]
+        verb: ScheduleVerb,
     },
     #[command(
         about = say!("help.doctor.about"),

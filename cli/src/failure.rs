@@ -67,7 +67,9 @@ impl Exit {
             | Code::InvalidObjective
             | Code::InvalidBudget
             | Code::InvalidPrompt
-            | Code::InvalidLimits => Self::Usage,
+            | Code::InvalidLimits
+            | Code::InvalidTask
+            | Code::UnknownTask => Self::Usage,
             Code::Unauthorized => Self::Unauthorized,
             Code::Unreachable | Code::NotOpenCode => Self::Unreachable,
             Code::UnsuitableSession
@@ -82,6 +84,7 @@ impl Exit {
             | Code::NotDelivered
             | Code::OpenCodeMissing
             | Code::DataFolder
+            | Code::TaskRuns
             | Code::ShuttingDown => Self::Failed,
         }
     }

@@ -130,6 +130,7 @@ fn wants_file(cli: &Cli) -> bool {
         } => !serve.no_log_file,
         Area::Goal { .. }
         | Area::Session { .. }
+        | Area::Schedule { .. }
         | Area::Doctor(_)
         | Area::Auditor { .. }
         | Area::Completions(_)
@@ -141,7 +142,7 @@ fn wants_file(cli: &Cli) -> bool {
 fn default_level(cli: &Cli) -> Level {
     match &cli.area {
         Area::Doctor(_) | Area::Auditor { .. } | Area::Completions(_) | Area::Man(_) => Level::Off,
-        Area::Goal { .. } | Area::Session { .. } => Level::Warn,
+        Area::Goal { .. } | Area::Session { .. } | Area::Schedule { .. } => Level::Warn,
     }
 }
 

@@ -6,6 +6,7 @@ mod doctor;
 mod end;
 mod look;
 mod manual;
+mod schedule;
 mod serve;
 mod session;
 mod watch;
@@ -38,6 +39,7 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<Exit, Stop> {
     let verb = match cli.area {
         Area::Goal { verb } => verb,
         Area::Session { verb } => return session::run(verb, connection, output).await,
+        Area::Schedule { verb } => return schedule::run(verb, connection, output).await,
         Area::Doctor(args) => return doctor::doctor(&args, connection, output).await,
         Area::Auditor {
             verb: AuditorVerb::Test(args),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use goal_engine::Engine;
 use goal_engine::error::Code;
 use goal_engine::host::{Connected, ServerState};
+use goal_engine::schedule::Scheduler;
 use goal_engine::update::Update;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -51,13 +52,15 @@ pub(crate) async fn serve(
     };
     let (version, managed_here) = (&server.version, server.managed);
     tracing::info!(version, managed = managed_here, url = server.url, "serving");
-    let engine = Engine::start(ports, events, driver);
+    let engine = Engine::start(ports.clone(), events, driver.clone());
     let mut updates = engine.updates();
+    let scheduler = Scheduler::start(ports, driver, engine.updates());
     let ended = tokio::select! {
         stop = teller.tell_all(&engine, &mut updates) => Err(stop),
         () = signals.next() => Ok(Exit::Fine),
     };
     let quiet_end = async {
+        scheduler.shutdown().await;
         engine.shutdown().await;
         if !auditor.finish(AUDITS_END).await {
             tracing::warn!("audit sessions are left over; the next start deletes them");

@@ -236,7 +236,7 @@ fn lines(sent: &Sent, told: &Told<'_>) -> Vec<String> {
 }
 
 /// A failure, with what is there all the same (A6).
-fn failure(unsent: Unsent) -> Failure {
+pub(super) fn failure(unsent: Unsent) -> Failure {
     let mut failure = Failure::from(unsent.error);
     let Some(Remains {
         what,

@@ -6,6 +6,7 @@ use goal_core::goal::{SessionId, Status};
 use goal_core::judge::AuditFailure;
 use goal_core::notice::NoticeCode;
 use goal_core::prompt::Occasion;
+use goal_core::schedule::RunState;
 use goal_core::snapshot::{Request, RequestKind};
 use goal_core::time::Mono;
 use goal_engine::error::Code;
@@ -40,6 +41,7 @@ fn families() -> Vec<(&'static str, Vec<&'static str>)> {
         ("check.state", vec!["ok", "warn", "fail"]),
         ("session.state", vec!["idle", "busy", "retry"]),
         ("session.role", vec!["user", "assistant"]),
+        ("schedule.state", RunState::ALL.map(RunState::name).to_vec()),
         ("check", crate::verbs::CHECKS.to_vec()),
         ("help.limit", crate::limits::names().collect()),
     ]

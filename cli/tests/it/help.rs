@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 29] = [
     "goal serve",
     "goal start",
     "goal show",
@@ -20,6 +20,14 @@ const VERBS: [&str; 21] = [
     "session list",
     "session status",
     "session messages",
+    "schedule list",
+    "schedule create",
+    "schedule update",
+    "schedule run",
+    "schedule enable",
+    "schedule disable",
+    "schedule delete",
+    "schedule history",
     "doctor",
     "auditor test",
     "completions",
@@ -38,6 +46,13 @@ async fn the_help_of_session_names_verbs_and_exit_codes() {
     let done = Command::new().line("session --help").await;
     assert_eq!(done.code, 0);
     insta::assert_snapshot!("help_session", done.stdout);
+}
+
+#[tokio::test]
+async fn the_help_of_schedule_names_verbs_and_exit_codes() {
+    let done = Command::new().line("schedule --help").await;
+    assert_eq!(done.code, 0);
+    insta::assert_snapshot!("help_schedule", done.stdout);
 }
 
 #[tokio::test]

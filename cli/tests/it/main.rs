@@ -8,6 +8,7 @@ mod auditor;
 mod changing;
 mod doctor;
 mod help;
+mod schedules;
 #[cfg(unix)]
 mod serving;
 mod sessions;

@@ -43,7 +43,8 @@ pub struct Broken {
 }
 
 impl Broken {
-    fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
+    /// A field and the rule that it breaks, as the rest of a sentence: "takes …".
+    pub fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
         Self {
             field: field.into(),
             rule: rule.into(),
@@ -194,7 +195,7 @@ pub fn files(field: &str, files: &[File<'_>]) -> Result<(), Broken> {
     Ok(())
 }
 
-fn line(field: &str, text: &str, most: usize) -> Result<(), Broken> {
+pub(crate) fn line(field: &str, text: &str, most: usize) -> Result<(), Broken> {
     let counted = text.chars().take(most + 1).count();
     if (1..=most).contains(&counted) && !text.chars().any(char::is_control) {
         return Ok(());
@@ -203,7 +204,7 @@ fn line(field: &str, text: &str, most: usize) -> Result<(), Broken> {
     Err(Broken::new(field, rule))
 }
 
-fn within(field: &str, number: u64, range: RangeInclusive<u64>) -> Result<u64, Broken> {
+pub(crate) fn within(field: &str, number: u64, range: RangeInclusive<u64>) -> Result<u64, Broken> {
     if range.contains(&number) {
         return Ok(number);
     }

@@ -11,6 +11,8 @@
 //! 6. the decision is written as a [`change`] of the [`goal`], under the ids of [`continuation`];
 //! 7. how a goal ends, or what it waits for, becomes a [`notice`].
 //!
+//! Beside the loop stands the [`schedule`]: when a task is due, and what comes of that.
+//!
 //! What holds everywhere here: a function takes the time, the [`limits`] and any randomness as
 //! arguments; it gives a value, also for "nothing"; it never fails on what a server, a model or
 //! another program wrote.
@@ -46,6 +48,7 @@ pub mod notice;
 pub mod objective;
 pub mod prompt;
 pub mod reason;
+pub mod schedule;
 pub mod slash;
 mod template;
 pub mod text;

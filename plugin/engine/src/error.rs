@@ -54,13 +54,19 @@ pub enum Code {
     OpenCodeMissing,
     /// The data folder, a file in it or the database cannot be used.
     DataFolder,
+    /// A field of a task breaks its rule.
+    InvalidTask,
+    /// There is no such task, or several with that name.
+    UnknownTask,
+    /// A run of the task has not ended.
+    TaskRuns,
     /// The engine is shutting down.
     ShuttingDown,
 }
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 25] = [
         Self::InvalidSession,
         Self::UnknownSession,
         Self::UnsuitableSession,
@@ -82,6 +88,9 @@ impl Code {
         Self::NotDelivered,
         Self::OpenCodeMissing,
         Self::DataFolder,
+        Self::InvalidTask,
+        Self::UnknownTask,
+        Self::TaskRuns,
         Self::ShuttingDown,
     ];
 
@@ -110,6 +119,9 @@ impl Code {
             Self::NotDelivered => "notDelivered",
             Self::OpenCodeMissing => "openCodeMissing",
             Self::DataFolder => "dataFolder",
+            Self::InvalidTask => "invalidTask",
+            Self::UnknownTask => "unknownTask",
+            Self::TaskRuns => "taskRuns",
             Self::ShuttingDown => "shuttingDown",
         }
     }

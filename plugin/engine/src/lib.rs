@@ -16,6 +16,9 @@
 //!
 //! The same requests a host makes through the engine are plain functions in [`command`], which work
 //! without a running loop.
+//!
+//! Beside the loop, [`schedule`] says prompts at set times: its scheduler makes a session for each,
+//! and the loop pursues its goal like every other.
 
 pub mod error;
 pub mod ports;
@@ -35,6 +38,8 @@ mod stored;
 mod tell;
 mod think;
 pub mod turns;
+
+pub mod schedule;
 
 pub mod clock;
 mod from_wire;

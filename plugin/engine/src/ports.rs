@@ -333,6 +333,8 @@ pub trait Sessions: Send + Sync {
     /// server's time of the last session of an earlier page, which is its `next`, or any other in
     /// milliseconds; a page's `next` that is no number is passed on as it is.
     async fn list(&self, cursor: Option<&str>, limit: u32) -> Result<Page<SessionRead>, CallError>;
+    /// Archives a session; only ever one whose goal is complete.
+    async fn archive(&self, id: &SessionId, directory: &str, at: Wall) -> Result<(), CallError>;
     /// Deletes a session; only ever an audit's.
     async fn delete_audit(&self, id: &SessionId, directory: &str) -> Result<(), CallError>;
     /// Whether the server runs on this machine: only then can it share our files (X1).

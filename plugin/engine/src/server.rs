@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use async_trait::async_trait;
 use goal_core::goal::{MessageId, SessionId};
 use goal_core::message::Message;
+use goal_core::time::Wall;
 use opencode_client::{Client, Event, EventStream, LostReason, NewSession, Status, StreamItem};
 
 use crate::from_wire::{self, call_error};
@@ -184,6 +185,11 @@ impl Sessions for OpenCode {
             .everywhere(cursor, limit, /*archived*/ true)
             .await;
         read.map(from_wire::sessions).map_err(|e| call_error(&e))
+    }
+
+    async fn archive(&self, id: &SessionId, directory: &str, at: Wall) -> Result<(), CallError> {
+        let archived = self.client.archive(id.as_str(), Some(directory), at.0);
+        archived.await.map_err(|e| call_error(&e))
     }
 
     async fn delete_audit(&self, id: &SessionId, directory: &str) -> Result<(), CallError> {

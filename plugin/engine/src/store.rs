@@ -1,4 +1,5 @@
-//! The database: what was decided and why, what the user is told, and which process drives.
+//! The database: what was decided and why, what the user is told, which process drives, and what
+//! runs when.
 //!
 //! It never stops the loop. [`Store::open`] always gives a store; one whose file cannot be used
 //! keeps its rows in memory and says so in [`Store::health`], and every write gives a `Result`
@@ -8,6 +9,8 @@ mod decisions;
 mod drivers;
 mod notices;
 mod open;
+mod runs;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +32,11 @@ pub use self::drivers::{DRIVERS_MAX, Holder, Lease, Owner, ServerKey};
 pub use self::notices::{
     ARGS_BYTES_MAX, NOTICES_MAX, NoticePlan, NoticeState, Planned, StoredNotice, notice_key,
 };
+pub use self::runs::{
+    Claim, Claimed, Dispatched, LOST_AFTER, RUNNING_MAX, RUNNING_PER_FOLDER_MAX, RUNS_PER_TASK_MAX,
+    StoredRun,
+};
+pub use self::tasks::{StoredTask, TASKS_MAX};
 
 /// How long a statement waits for another process: a write takes milliseconds, and one that does
 /// not come through is logged by its caller, never waited for by the loop.
@@ -108,6 +116,14 @@ pub enum StoreError {
         /// How long it is.
         bytes: usize,
         /// How long it may be.
+        limit: usize,
+    },
+    /// There are as many as are kept.
+    #[error("there are {limit} {what} already, and no more are kept; delete some")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
         limit: usize,
     },
     /// The server's address names no server.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -358,6 +359,17 @@ impl Client {
         self.call(call.directory(directory))
             .await?
             .one(Session::read)
+    }
+
+    /// Archives a session: `at` is the time that is kept for it, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// As [`Client::session`].
+    pub async fn archive(&self, id: &str, directory: Option<&str>, at: u64) -> Result<(), Error> {
+        check_session_id(id)?;
+        let patch = json!({ "time": { "archived": at } });
+        let call = Call::send(Method::PATCH, ["session", id], &patch)?;
+        self.call(call.directory(directory)).await?.done()
     }
 
     /// Makes a session.

@@ -59,6 +59,11 @@ impl ServerKey {
             .unwrap_or_else(|_| data_dir.to_path_buf());
         Self(word(&format!("managed:{}", folder.display())).to_owned())
     }
+
+    /// The key as text.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// A process that may drive.
@@ -80,6 +85,14 @@ impl Owner {
                 ..process
             },
         }
+    }
+
+    pub(super) fn nonce(&self) -> &str {
+        &self.nonce
+    }
+
+    pub(super) fn process(&self) -> &Process {
+        &self.process
     }
 }
 

@@ -10,7 +10,10 @@ use crate::files;
 
 /// The steps from an empty database to this program's, in order. `user_version` counts those
 /// that were made. A published step is never edited; a change is a further one.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_journal.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/0001_journal.sql"),
+    include_str!("../../migrations/0002_schedules.sql"),
+];
 
 /// Bytes to which the write-ahead log is cut back: it grows with the largest transaction, and
 /// ours are small.

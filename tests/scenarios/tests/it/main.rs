@@ -10,6 +10,7 @@ mod limits;
 mod notices;
 mod objectives;
 mod recovery;
+mod schedules;
 mod simulation;
 mod support;
 mod timing;

@@ -38,6 +38,8 @@ pub enum Call {
     Abort,
     /// Reads a page of all sessions.
     List,
+    /// Archives a session.
+    Archive,
     /// Deletes an audit.
     DeleteAudit,
 }

@@ -167,6 +167,18 @@ impl World {
         Session::new(self.clone(), id)
     }
 
+    /// The sessions that were made through the ports, oldest first: audits are none of them.
+    #[must_use]
+    pub fn made(&self) -> Vec<Session> {
+        let state = self.inner.server.lock();
+        let made = state.rooms.iter().filter(|(_, room)| room.is_made);
+        let ids: Vec<SessionId> = made.map(|(id, _)| id.clone()).collect();
+        drop(state);
+        ids.into_iter()
+            .map(|id| Session::new(self.clone(), id))
+            .collect()
+    }
+
     /// Whom the newest message of an engine addresses, and how many parts it has beside its text.
     ///
     /// # Panics

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use goal_core::goal::{MessageId, ModelRef, SessionId};
 use goal_core::message::Message;
 use goal_core::slash;
+use goal_core::time::Wall;
 use goal_engine::ports::{
     AgentRead, CallError, CallErrorKind, Catalogue, CommandOut, CommandRead, Events, ModelRead,
     OpenRequest, Page, Presence, PromptOut, ServerEvent, SessionRead, Sessions,
@@ -337,7 +338,8 @@ impl Sessions for Line {
         self.call(Call::Create, "", |server, _| {
             let mut state = server.lock();
             let id = SessionId::new(state.native_id("ses_"));
-            let room = state.new_room(title.unwrap_or("New session"), directory);
+            let mut room = state.new_room(title.unwrap_or("New session"), directory);
+            room.is_made = true;
             state.create(&id, room);
             Ok(state.read(&id))
         })
@@ -414,6 +416,20 @@ impl Sessions for Line {
                 next: last.filter(|_| more),
                 items: reads,
             })
+        })
+        .await
+    }
+
+    async fn archive(&self, id: &SessionId, _: &str, _: Wall) -> Result<(), CallError> {
+        self.call(Call::Archive, id.as_str(), |server, _| {
+            let mut state = server.lock();
+            if !state.rooms.contains_key(id) {
+                return Err(gone(id));
+            }
+            state.room_mut(id).archived = true;
+            state.touch(id);
+            state.say_session(id);
+            Ok(())
         })
         .await
     }

@@ -66,6 +66,18 @@ impl Session {
         &self.id
     }
 
+    /// Its title.
+    #[must_use]
+    pub fn title(&self) -> String {
+        self.state(|state, id| state.room(id).title.clone())
+    }
+
+    /// Whether it is archived.
+    #[must_use]
+    pub fn is_archived(&self) -> bool {
+        self.state(|state, id| state.room(id).archived)
+    }
+
     /// Its goal as the server has it.
     #[must_use]
     pub fn stored_goal(&self) -> Option<Goal> {

@@ -63,6 +63,8 @@ pub(crate) struct Room {
     pub(crate) created: Wall,
     pub(crate) updated: Wall,
     pub(crate) archived: bool,
+    /// A program of ours made it, by the port.
+    pub(crate) is_made: bool,
     pub(crate) revert: Option<RevertId>,
     pub(crate) messages: Vec<Stored>,
     pub(crate) run: Run,
@@ -253,6 +255,7 @@ impl State {
             created: self.now(),
             updated: self.now(),
             archived: false,
+            is_made: false,
             revert: None,
             messages: Vec::new(),
             run: Run::Idle,

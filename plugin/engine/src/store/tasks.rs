@@ -1,0 +1,301 @@
+//! Tasks: what is said when, where and to whom.
+
+use goal_core::schedule::{Task, TaskDraft, TaskId, When};
+use goal_core::time::Wall;
+use jiff::tz;
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+use super::{Store, StoreError, limit_to_sql, to_sql, wall};
+
+/// Tasks of one data folder.
+pub const TASKS_MAX: usize = 500;
+
+/// A task as it is kept.
+#[derive(Clone, Debug)]
+pub struct StoredTask {
+    /// Its id; never changes.
+    pub id: TaskId,
+    /// The task.
+    pub task: Task,
+    /// Whether it runs by itself.
+    pub enabled: bool,
+    /// The occurrence that is waited for; `None`: it never comes again, or the task is disabled.
+    pub next: Option<Wall>,
+    /// When it was made.
+    pub created: Wall,
+    /// When a person last changed it.
+    pub updated: Wall,
+}
+
+impl StoredTask {
+    /// Whether its schedule comes once.
+    #[must_use]
+    pub fn is_once(&self) -> bool {
+        matches!(self.task.draft.when, When::Once { .. })
+    }
+}
+
+/// A draft as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Definition {
+    name: String,
+    directory: String,
+    schedule: Rule,
+    timezone: String,
+    prompt: String,
+    model: String,
+    agent: Option<String>,
+    variant: Option<String>,
+    goal: bool,
+    goal_token_budget: Option<u64>,
+    archive: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+enum Rule {
+    Daily {
+        times: Vec<String>,
+    },
+    Weekly {
+        weekdays: Vec<u8>,
+        times: Vec<String>,
+    },
+    Once {
+        date: String,
+        time: String,
+    },
+    Cron {
+        cron: String,
+    },
+}
+
+impl From<&TaskDraft> for Definition {
+    fn from(draft: &TaskDraft) -> Self {
+        let draft = draft.clone();
+        Self {
+            name: draft.name,
+            directory: draft.directory,
+            schedule: match draft.when {
+                When::Daily { times } => Rule::Daily { times },
+                When::Weekly { weekdays, times } => Rule::Weekly { weekdays, times },
+                When::Once { date, time } => Rule::Once { date, time },
+                When::Cron { cron } => Rule::Cron { cron },
+            },
+            timezone: draft.timezone,
+            prompt: draft.prompt,
+            model: draft.model,
+            agent: draft.agent,
+            variant: draft.variant,
+            goal: draft.goal,
+            goal_token_budget: draft.goal_token_budget,
+            archive: draft.archive,
+        }
+    }
+}
+
+impl From<Definition> for TaskDraft {
+    fn from(definition: Definition) -> Self {
+        Self {
+            name: definition.name,
+            directory: definition.directory,
+            when: match definition.schedule {
+                Rule::Daily { times } => When::Daily { times },
+                Rule::Weekly { weekdays, times } => When::Weekly { weekdays, times },
+                Rule::Once { date, time } => When::Once { date, time },
+                Rule::Cron { cron } => When::Cron { cron },
+            },
+            timezone: definition.timezone,
+            prompt: definition.prompt,
+            model: definition.model,
+            agent: definition.agent,
+            variant: definition.variant,
+            goal: definition.goal,
+            goal_token_budget: definition.goal_token_budget,
+            archive: definition.archive,
+        }
+    }
+}
+
+impl Store {
+    /// Every task that can be read, by name; one that cannot is left out and logged (T1).
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn tasks(&self) -> Result<Vec<StoredTask>, StoreError> {
+        self.read(|connection| all(connection)).await
+    }
+
+    /// The task with this id.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn task(&self, id: TaskId) -> Result<Option<StoredTask>, StoreError> {
+        self.read(move |connection| Ok(find(connection, &id)?))
+            .await
+    }
+
+    /// Keeps a new task.
+    ///
+    /// # Errors
+    /// [`StoreError`], among it [`StoreError::TooMany`]; nothing was written then.
+    pub async fn create_task(&self, task: StoredTask) -> Result<(), StoreError> {
+        self.write(move |connection| create(connection, &task))
+            .await
+    }
+
+    /// Keeps a changed task, unless another process changed or deleted the one with `seen` as its
+    /// [`StoredTask::updated`]: `false` then.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written then.
+    pub async fn update_task(&self, task: StoredTask, seen: Wall) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let changed = connection.execute(
+                "UPDATE tasks SET definition_json = ?2, enabled = ?3, next_ms = ?4, updated_ms = ?5
+                 WHERE id = ?1 AND updated_ms = ?6",
+                params![
+                    task.id.as_str(),
+                    definition(&task.task.draft),
+                    task.enabled,
+                    task.next.map(|next| to_sql(next.0)),
+                    to_sql(task.updated.0),
+                    to_sql(seen.0),
+                ],
+            )?;
+            Ok(changed == 1)
+        })
+        .await
+    }
+
+    /// Deletes a task with its history; what runs goes on as a session. `false` if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was deleted then.
+    pub async fn delete_task(&self, id: TaskId) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute("DELETE FROM runs WHERE task_id = ?1", [id.as_str()])?;
+            let deleted = transaction.execute("DELETE FROM tasks WHERE id = ?1", [id.as_str()])?;
+            transaction.commit()?;
+            Ok(deleted == 1)
+        })
+        .await
+    }
+
+    /// Waits for another occurrence of an enabled task from now on, if nobody else decided
+    /// meanwhile what to wait for.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written then.
+    pub async fn arm_task(
+        &self,
+        id: TaskId,
+        before: Option<Wall>,
+        next: Wall,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let changed = connection.execute(
+                "UPDATE tasks SET next_ms = ?3 WHERE id = ?1 AND next_ms IS ?2 AND enabled = 1",
+                params![
+                    id.as_str(),
+                    before.map(|before| to_sql(before.0)),
+                    to_sql(next.0)
+                ],
+            )?;
+            Ok(changed == 1)
+        })
+        .await
+    }
+
+    /// Grows whenever another process, or another connection, changed the database.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn changes(&self) -> Result<i64, StoreError> {
+        self.read(|connection| {
+            Ok(connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
+        })
+        .await
+    }
+}
+
+fn create(connection: &mut Connection, task: &StoredTask) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let count: i64 = transaction.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0))?;
+    if count >= limit_to_sql(TASKS_MAX) {
+        return Err(StoreError::TooMany {
+            what: "tasks",
+            limit: TASKS_MAX,
+        });
+    }
+    transaction.execute(
+        "INSERT INTO tasks (id, definition_json, enabled, next_ms, created_ms, updated_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            task.id.as_str(),
+            definition(&task.task.draft),
+            task.enabled,
+            task.next.map(|next| to_sql(next.0)),
+            to_sql(task.created.0),
+            to_sql(task.updated.0),
+        ],
+    )?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn all(connection: &Connection) -> Result<Vec<StoredTask>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT * FROM tasks")?;
+    let rows = statement.query_map([], parse)?;
+    let mut tasks: Vec<StoredTask> = rows
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?;
+    tasks.sort_by(|one, other| {
+        let key = |task: &StoredTask| (task.task.draft.name.clone(), task.id.clone());
+        key(one).cmp(&key(other))
+    });
+    Ok(tasks)
+}
+
+pub(super) fn find(connection: &Connection, id: &TaskId) -> rusqlite::Result<Option<StoredTask>> {
+    let found = connection
+        .prepare_cached("SELECT * FROM tasks WHERE id = ?1")?
+        .query_row([id.as_str()], parse)
+        .optional()?;
+    Ok(found.flatten())
+}
+
+/// A task from its row; `None` if it is none, so that one odd row hides no other.
+fn parse(row: &Row<'_>) -> rusqlite::Result<Option<StoredTask>> {
+    let id = TaskId::new(row.get::<_, String>("id")?);
+    let created = wall(row, "created_ms")?;
+    let text: String = row.get("definition_json")?;
+    let draft = serde_json::from_str::<Definition>(&text).map_err(|error| error.to_string());
+    let task = draft.and_then(|draft| {
+        Task::check(draft.into(), tz::db(), created).map_err(|broken| broken.to_string())
+    });
+    let task = match task {
+        Ok(task) => task,
+        Err(why) => {
+            tracing::warn!(%id, why, "a task cannot be read and is left out");
+            return Ok(None);
+        }
+    };
+    let next: Option<i64> = row.get("next_ms")?;
+    Ok(Some(StoredTask {
+        id,
+        task,
+        enabled: row.get("enabled")?,
+        next: next.map(|next| Wall(super::from_sql(next))),
+        created,
+        updated: wall(row, "updated_ms")?,
+    }))
+}
+
+fn definition(draft: &TaskDraft) -> String {
+    serde_json::json!(Definition::from(draft)).to_string()
+}
