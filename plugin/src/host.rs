@@ -21,6 +21,7 @@ use goal_engine::audit::ServerAuditor;
 use goal_engine::host::{self, Connected, RunningServer, ServerChoice};
 use goal_engine::paths::DataDir;
 use goal_engine::ports::{NoticeOut, Notices, Ports};
+use goal_engine::schedule::Scheduler;
 use goal_engine::store::Health;
 use goal_engine::turns::{self, Heard, Screen};
 use goal_engine::update::{Update, UpdateKind};
@@ -291,7 +292,10 @@ impl Keeper {
             status.database = database;
         });
         let (events, heard) = turns::overhear(events);
-        let engine = Engine::start(ports.clone(), events, driver);
+        let engine = Engine::start(ports.clone(), events, driver.clone());
+        // The first to ask hears everything since the start: that is the hub.
+        let updates = engine.updates();
+        let scheduler = Scheduler::start(ports.clone(), driver, engine.updates());
         let (teller, turns) = self.tell_turns(&ports, heard);
         self.set_line(Some(Line {
             engine: engine.clone(),
@@ -300,10 +304,14 @@ impl Keeper {
             auditor: Arc::clone(&auditor),
         }));
         let states = managed.as_ref().map(|managed| managed.state());
-        let left = self.listen(&engine, &ports, states, turns).await;
+        let left = self.listen(&engine, &ports, updates, states, turns).await;
         teller.abort();
         self.set_line(None);
-        if timeout(ENGINE_END, engine.shutdown()).await.is_err() {
+        let ends = async {
+            scheduler.shutdown().await;
+            engine.shutdown().await;
+        };
+        if timeout(ENGINE_END, ends).await.is_err() {
             tracing::warn!("the loop did not end in time and is left behind");
         }
         if !auditor.finish(AUDITS_END).await {
@@ -321,10 +329,10 @@ impl Keeper {
         &mut self,
         engine: &Engine,
         ports: &Ports,
+        mut updates: Receiver<Update>,
         mut states: Option<watch::Receiver<host::ServerState>>,
         mut turns: mpsc::Receiver<NoticeOut>,
     ) -> Left {
-        let mut updates: Receiver<Update> = engine.updates();
         loop {
             tokio::select! {
                 () = self.ended.cancelled() => return Left::Ended,

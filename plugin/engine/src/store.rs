@@ -159,6 +159,7 @@ struct Shared {
     /// an await. `None` if not even a database in memory could be opened.
     connection: Mutex<Option<Connection>>,
     health: Health,
+    changes: tasks::Changes,
 }
 
 impl Store {
@@ -196,6 +197,7 @@ impl Store {
             shared: Arc::new(Shared {
                 connection: Mutex::new(connection),
                 health,
+                changes: tasks::Changes::default(),
             }),
         }
     }

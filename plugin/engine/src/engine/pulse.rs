@@ -80,6 +80,7 @@ impl Pulse {
         if !others || self.tell.try_send(News::Settings).is_ok() {
             self.settings = Some(settings);
         }
+        self.store.look_for_changes();
         if let Some(fence) = fence {
             self.say_alive(fence, now.0);
         }

@@ -1,9 +1,9 @@
 //! The scheduler of a host: looks when tasks are due, claims their occurrences, begins them as
 //! there is room, and looks after what runs.
 //!
-//! It sleeps until the next occurrence, but never longer than [`POLL`]: that is how it sees what
-//! other processes changed, and how it keeps its appointments whatever the clock does and however
-//! long the computer slept (T5).
+//! While a task is enabled it sleeps until the next occurrence, but never longer than [`POLL`]: so
+//! it keeps its appointments whatever the clock does and however long the computer slept (T5). What
+//! other processes change is found by the engine's heartbeat.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::ports::Ports;
 use crate::store::{Claim, Claimed, StoreError, StoredRun, StoredTask};
 use crate::update::{Update, UpdateKind};
 
-/// How often the database is asked whether somebody changed it.
+/// How often the clock is looked at while a task is enabled or runs.
 const POLL: Duration = Duration::from_secs(5);
 
 /// How much later than its time an occurrence begins at most: hosts and tasks of one time do not
@@ -65,7 +65,6 @@ impl Scheduler {
             again: Arc::new(Notify::new()),
             watched: Vec::new(),
             live: Vec::new(),
-            changes: None,
             stale: true,
             clock: None,
             reviewed: None,
@@ -97,8 +96,6 @@ struct Host {
     /// The enabled tasks.
     watched: Vec<Watched>,
     live: Vec<StoredRun>,
-    /// What the store last said of changes.
-    changes: Option<i64>,
     /// What is known of the store is old.
     stale: bool,
     /// Both clocks at the latest look.
@@ -127,6 +124,7 @@ impl Host {
     async fn run(mut self, mut updates: Receiver<Update>) {
         let again = Arc::clone(&self.again);
         let shutdown = self.shutdown.clone();
+        let store = self.ports.store.clone();
         let mut failing = false;
         loop {
             let turned = tokio::select! {
@@ -145,15 +143,20 @@ impl Host {
                 biased;
                 () = shutdown.cancelled() => break,
                 () = again.notified() => self.stale = true,
+                () = store.tasks_changed() => self.stale = true,
                 () = settled(&mut updates) => self.settled = true,
-                () = sleep(self.patience()) => {}
+                () = sleep(self.patience(failing)) => {}
             }
         }
         self.give_back().await;
     }
 
     /// How long there is nothing to do.
-    fn patience(&self) -> Duration {
+    fn patience(&self, failing: bool) -> Duration {
+        if !failing && self.watched.is_empty() && self.live.is_empty() {
+            // What changes that is told.
+            return REVIEW_ALL;
+        }
         let now = self.ports.clock.wall();
         let next = self.watched.iter().filter_map(Watched::begins).min();
         let wait = next.map_or(POLL, |next| next.since(now));
@@ -162,13 +165,11 @@ impl Host {
     }
 
     async fn turn(&mut self) -> Result<(), StoreError> {
-        let changes = self.ports.store.changes().await?;
         let old = self.reviewed.is_none_or(|at| at.elapsed() >= REVIEW_ALL);
         let set_back = self.was_set_back();
-        let whole = self.stale || old || set_back || self.changes != Some(changes);
+        let whole = self.stale || old || set_back;
         if whole {
             self.read().await?;
-            self.changes = Some(changes);
         }
         // Each look at a task may change what is waited for; a second one sees what is due by then.
         let mut changed = self.look(whole).await?;

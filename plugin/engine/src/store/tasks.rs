@@ -1,15 +1,26 @@
 //! Tasks: what is said when, where and to whom.
 
+use std::sync::{Mutex, PoisonError};
+
 use goal_core::schedule::{Task, TaskDraft, TaskId, When};
 use goal_core::time::Wall;
 use jiff::tz;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 use super::{Store, StoreError, limit_to_sql, to_sql, wall};
 
 /// Tasks of one data folder.
 pub const TASKS_MAX: usize = 500;
+
+/// Changes of tasks, by this process and by others.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    told: Notify,
+    /// What the database last said of changes by others.
+    seen: Mutex<Option<i64>>,
+}
 
 /// A task as it is kept.
 #[derive(Clone, Debug)]
@@ -142,7 +153,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`], among it [`StoreError::TooMany`]; nothing was written then.
     pub async fn create_task(&self, task: StoredTask) -> Result<(), StoreError> {
-        self.write(move |connection| create(connection, &task))
+        self.change(move |connection| create(connection, &task))
             .await
     }
 
@@ -152,7 +163,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing was written then.
     pub async fn update_task(&self, task: StoredTask, seen: Wall) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.change(move |connection| {
             let changed = connection.execute(
                 "UPDATE tasks SET definition_json = ?2, enabled = ?3, next_ms = ?4, updated_ms = ?5
                  WHERE id = ?1 AND updated_ms = ?6",
@@ -175,7 +186,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing was deleted then.
     pub async fn delete_task(&self, id: TaskId) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.change(move |connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute("DELETE FROM runs WHERE task_id = ?1", [id.as_str()])?;
@@ -211,15 +222,36 @@ impl Store {
         .await
     }
 
-    /// Grows whenever another process, or another connection, changed the database.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the database cannot be read.
-    pub async fn changes(&self) -> Result<i64, StoreError> {
-        self.read(|connection| {
+    /// Looks whether another process wrote into the database since the last look; whoever waits in
+    /// [`Store::tasks_changed`] hears of it. Blocks on the database.
+    pub(crate) fn look_for_changes(&self) {
+        let version = self.shared.run(|connection| {
             Ok(connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
-        })
-        .await
+        });
+        // Where it cannot be asked, what is known of it may be old.
+        let version: Option<i64> = version.ok();
+        let changes = &self.shared.changes;
+        let mut seen = changes.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if version.is_none() || *seen != version {
+            *seen = version;
+            changes.told.notify_one();
+        }
+    }
+
+    /// Waits until tasks may have been changed, by this process or another one, since this was
+    /// last waited for. For one who waits.
+    pub(crate) async fn tasks_changed(&self) {
+        self.shared.changes.told.notified().await;
+    }
+
+    /// Does what changes tasks, and tells of it.
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let done = self.write(work).await;
+        self.shared.changes.told.notify_one();
+        done
     }
 }
 
