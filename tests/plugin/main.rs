@@ -9,3 +9,4 @@ mod ipc;
 mod life;
 mod permissions;
 mod support;
+mod tasks;
