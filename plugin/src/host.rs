@@ -307,10 +307,8 @@ impl Keeper {
         let left = self.listen(&engine, &ports, updates, states, turns).await;
         teller.abort();
         self.set_line(None);
-        let ends = async {
-            scheduler.shutdown().await;
-            engine.shutdown().await;
-        };
+        // At once: a run that is just beginning must not take the loop's time to end in order.
+        let ends = async { tokio::join!(scheduler.shutdown(), engine.shutdown()) };
         if timeout(ENGINE_END, ends).await.is_err() {
             tracing::warn!("the loop did not end in time and is left behind");
         }

@@ -60,8 +60,7 @@ pub(crate) async fn serve(
         () = signals.next() => Ok(Exit::Fine),
     };
     let quiet_end = async {
-        scheduler.shutdown().await;
-        engine.shutdown().await;
+        tokio::join!(scheduler.shutdown(), engine.shutdown());
         if !auditor.finish(AUDITS_END).await {
             tracing::warn!("audit sessions are left over; the next start deletes them");
         }
