@@ -31,11 +31,22 @@ pub(crate) fn read(given: &Objective) -> Result<String, Failure> {
     said(read_from(&mut file, &name)?, &name)
 }
 
+/// A text as it was typed, where `-` stands for standard input.
+///
+/// # Errors
+/// As [`read`], for standard input.
+pub(crate) fn typed(text: &str) -> Result<String, Failure> {
+    match text {
+        "-" => from_stdin(),
+        text => Ok(text.to_owned()),
+    }
+}
+
 /// A text from standard input.
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn from_stdin() -> Result<String, Failure> {
+fn from_stdin() -> Result<String, Failure> {
     let name = say!("objective.stdin");
     said(read_from(&mut std::io::stdin().lock(), &name)?, &name)
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use goal_core::fields::{self, BUDGET_OFFERED};
 use goal_core::schedule::{TaskDraft, When};
-use goal_engine::error::Code;
 use goal_engine::schedule::HISTORY_MAX;
 
+use super::session::{GoalFlags, budget};
 use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
@@ -254,16 +253,8 @@ pub(crate) enum Day {
 #[derive(Args, Debug)]
 #[command(next_help_heading = say!("help.session.goalHeading"))]
 pub(crate) struct TaskGoalFlags {
-    #[arg(long, help = say!("help.session.goal"))]
-    pub(crate) goal: bool,
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "goal",
-        allow_hyphen_values = true,
-        help = say!("help.session.goalTokenBudget")
-    )]
-    pub(crate) goal_token_budget: Option<String>,
+    #[command(flatten)]
+    pub(crate) goal: GoalFlags,
     #[arg(long, requires = "goal", help = say!("help.schedule.archive"))]
     pub(crate) archive: bool,
 }
@@ -327,16 +318,6 @@ impl WhenFlags {
     }
 }
 
-impl TaskGoalFlags {
-    /// The budget.
-    ///
-    /// # Errors
-    /// `invalidBudget`.
-    pub(crate) fn budget(&self) -> Result<Option<u64>, Failure> {
-        budget(self.goal_token_budget.as_deref())
-    }
-}
-
 impl GoalChangeFlags {
     /// Changes what a task says of goals.
     ///
@@ -351,10 +332,4 @@ impl GoalChangeFlags {
         draft.archive = (draft.archive || self.archive) && !self.no_archive && !self.no_goal;
         Ok(())
     }
-}
-
-fn budget(text: Option<&str>) -> Result<Option<u64>, Failure> {
-    text.map(|text| fields::budget_in_digits("--goal-token-budget", text, BUDGET_OFFERED))
-        .transpose()
-        .map_err(|broken| Failure::of(Code::InvalidBudget, broken.to_string()))
 }

@@ -241,13 +241,9 @@ impl GoalFlags {
     /// # Errors
     /// `invalidBudget`.
     pub(crate) fn wish(&self, replace: bool) -> Result<Option<GoalWish>, Failure> {
-        let budget = self.goal_token_budget.as_deref();
-        let budget = budget
-            .map(|text| fields::budget_in_digits("--goal-token-budget", text, BUDGET_OFFERED))
-            .transpose()
-            .map_err(|broken| Failure::of(Code::InvalidBudget, broken.to_string()))?;
+        let token_budget = budget(self.goal_token_budget.as_deref())?;
         Ok(self.goal.then_some(GoalWish {
-            token_budget: budget,
+            token_budget,
             replace,
         }))
     }
@@ -270,10 +266,7 @@ impl ToFlags {
             variant: self.variant.clone(),
         };
         let choices = Choices::new(to, Vec::new())?;
-        let text = match prompt {
-            "-" => crate::objective::from_stdin()?,
-            text => text.to_owned(),
-        };
+        let text = crate::objective::typed(prompt)?;
         fields::prompt("--prompt", &text).map_err(broken)?;
         Ok(Note {
             text,
@@ -281,6 +274,16 @@ impl ToFlags {
             goal,
         })
     }
+}
+
+/// Reads what `--goal-token-budget` says.
+///
+/// # Errors
+/// `invalidBudget`.
+pub(crate) fn budget(text: Option<&str>) -> Result<Option<u64>, Failure> {
+    text.map(|text| fields::budget_in_digits("--goal-token-budget", text, BUDGET_OFFERED))
+        .transpose()
+        .map_err(|broken| Failure::of(Code::InvalidBudget, broken.to_string()))
 }
 
 /// Reads a message's id.

@@ -85,17 +85,20 @@ async fn create(
 ) -> Result<Exit, Stop> {
     let when = args.when.when()?;
     let when = when.ok_or_else(|| Failure::usage(say!("error.schedule.when")))?;
+    let directory = folder(&args.dir, connection)?;
+    let prompt = crate::objective::typed(&args.prompt)?;
+    let goal = args.goal.goal.wish(/*replace*/ false)?;
     let draft = TaskDraft {
         name: args.name,
-        directory: folder(&args.dir, connection)?,
+        directory,
         when,
         timezone: args.when.timezone.unwrap_or_else(schedule::local_zone),
-        prompt: prompt(&args.prompt)?,
+        prompt,
         model: args.model,
         agent: args.agent,
         variant: args.variant,
-        goal: args.goal.goal,
-        goal_token_budget: args.goal.budget()?,
+        goal: goal.is_some(),
+        goal_token_budget: goal.and_then(|goal| goal.token_budget),
         archive: args.goal.archive,
     };
     let store = open(connection).await?;
@@ -111,7 +114,8 @@ async fn update(
     let when = args.when.when()?;
     let dir = args.dir.as_deref();
     let dir = dir.map(|dir| folder(dir, connection)).transpose()?;
-    let said = args.prompt.as_deref().map(prompt).transpose()?;
+    let said = args.prompt.as_deref();
+    let said = said.map(crate::objective::typed).transpose()?;
     let store = open(connection).await?;
     let seen = schedule::find(&store, &args.task).await?;
     let before = seen.task.draft.clone();
@@ -144,9 +148,9 @@ async fn enable(
 ) -> Result<Exit, Stop> {
     let store = open(connection).await?;
     let seen = schedule::find(&store, &args.task).await?;
-    let done = schedule::enable(&store, &SystemClock, &seen, enabled).await?;
+    let task = schedule::enable(&store, &SystemClock, &seen, enabled).await?;
     let action = if enabled { "enable" } else { "disable" };
-    tell(&done.task, action, args.quiet.quiet, output)
+    tell(&task, action, args.quiet.quiet, output)
 }
 
 async fn delete(
@@ -255,13 +259,6 @@ fn folder(dir: &std::path::Path, connection: &Connection) -> Result<String, Fail
     args::folder(dir, is_local)
 }
 
-fn prompt(text: &str) -> Result<String, Failure> {
-    match text {
-        "-" => crate::objective::from_stdin(),
-        text => Ok(text.to_owned()),
-    }
-}
-
 fn tell(
     task: &StoredTask,
     action: &'static str,
@@ -281,37 +278,17 @@ fn name(task: &StoredTask) -> String {
 }
 
 fn object(task: &StoredTask, last: Option<&StoredRun>) -> Value {
-    let draft = &task.task.draft;
-    json!({
-        "taskID": task.id.as_str(),
-        "name": draft.name,
-        "directory": draft.directory,
+    let mut object = json!({ "taskID": task.id.as_str() });
+    super::extend(&mut object, json!(task.task.draft));
+    let more = json!({
         "enabled": task.enabled,
-        "schedule": rule_object(&draft.when),
-        "timezone": draft.timezone,
-        "prompt": draft.prompt,
-        "model": draft.model,
-        "agent": draft.agent,
-        "variant": draft.variant,
-        "goal": draft.goal,
-        "goalTokenBudget": draft.goal_token_budget,
-        "archive": draft.archive,
         "nextRunAt": task.next.map(|next| next.0),
         "createdAt": task.created.0,
         "updatedAt": task.updated.0,
         "lastRun": last.map(run_object),
-    })
-}
-
-fn rule_object(when: &When) -> Value {
-    let mut rule = match when {
-        When::Daily { times } => json!({ "times": times }),
-        When::Weekly { weekdays, times } => json!({ "weekdays": weekdays, "times": times }),
-        When::Once { date, time } => json!({ "date": date, "time": time }),
-        When::Cron { cron } => json!({ "cron": cron }),
-    };
-    super::extend(&mut rule, json!({ "kind": when.kind() }));
-    rule
+    });
+    super::extend(&mut object, more);
+    object
 }
 
 fn lines(task: &StoredTask, last: Option<&StoredRun>) -> Vec<String> {

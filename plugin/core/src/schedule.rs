@@ -16,6 +16,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan as _};
+use serde::{Deserialize, Serialize};
 
 use crate::fields::Broken;
 use crate::time::Wall;
@@ -43,8 +44,10 @@ const WEEKLY_DAYS: i64 = 14;
 /// How many days a daily one looks ahead: the day after tomorrow, where a zone skips a whole day.
 const DAILY_DAYS: i64 = 3;
 
-/// When a task runs, as it is typed and stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// When a task runs, as it is typed, stored and shown: in JSON under its `kind`, `daily`, `weekly`,
+/// `once` or `cron`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
 pub enum When {
     /// Every day at these times.
     Daily {
@@ -70,19 +73,6 @@ pub enum When {
         /// The expression.
         cron: String,
     },
-}
-
-impl When {
-    /// Its kind: `daily`, `weekly`, `once` or `cron`.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Daily { .. } => "daily",
-            Self::Weekly { .. } => "weekly",
-            Self::Once { .. } => "once",
-            Self::Cron { .. } => "cron",
-        }
-    }
 }
 
 /// A checked schedule, which can say when it comes next.

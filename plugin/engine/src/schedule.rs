@@ -14,7 +14,7 @@ use goal_core::time::Wall;
 use jiff::tz;
 
 use crate::clock::hex;
-use crate::command::{Remains, Sent, Unsent};
+use crate::command::{Sent, Unsent};
 use crate::error::{Code, Error};
 use crate::ports::{Clock, Ports};
 use crate::store::{Claimed, Health, Owner, ServerKey, Store, StoreError, StoredRun, StoredTask};
@@ -23,15 +23,6 @@ pub use self::host::Scheduler;
 
 /// Runs of a task that [`history`] gives at most: all that are kept.
 pub use crate::store::RUNS_PER_TASK_MAX as HISTORY_MAX;
-
-/// A task that was carried through a request, and whether it was so before.
-#[derive(Clone, Debug)]
-pub struct Enabled {
-    /// The task as it then is.
-    pub task: StoredTask,
-    /// Nothing was done: it was so already.
-    pub already: bool,
-}
 
 /// The name of this system's time zone; `UTC` where it has none that others know.
 #[must_use]
@@ -128,7 +119,8 @@ pub async fn update(
     put(store, changed, seen).await
 }
 
-/// Lets a task run by itself, or not any more; what runs goes on.
+/// Lets a task run by itself, or not any more; what runs goes on. One that is so already stays as
+/// it is.
 ///
 /// # Errors
 /// Those of [`update`]; [`Code::InvalidTask`] for one that comes once and lies in the past.
@@ -137,13 +129,10 @@ pub async fn enable(
     clock: &dyn Clock,
     seen: &StoredTask,
     enabled: bool,
-) -> Result<Enabled, Error> {
+) -> Result<StoredTask, Error> {
     check_kept(store)?;
     if seen.enabled == enabled {
-        return Ok(Enabled {
-            task: seen.clone(),
-            already: true,
-        });
+        return Ok(seen.clone());
     }
     let now = clock.wall();
     let changed = StoredTask {
@@ -152,11 +141,7 @@ pub async fn enable(
         updated: now.max(Wall(seen.updated.0.saturating_add(1))),
         ..seen.clone()
     };
-    let task = put(store, changed, seen).await?;
-    Ok(Enabled {
-        task,
-        already: false,
-    })
+    put(store, changed, seen).await
 }
 
 /// Deletes a task and its history. Its sessions stay, and what runs in them goes on.
@@ -249,9 +234,4 @@ fn unknown() -> Error {
 
 fn store_error(error: StoreError) -> Error {
     Error::new(Code::DataFolder, error.to_string())
-}
-
-/// Where a failed request left something behind.
-fn left(unsent: &Unsent) -> Option<&Remains> {
-    unsent.remains.as_ref()
 }

@@ -1,6 +1,7 @@
 //! A task: what is said when, where and to whom. The one validator of its fields.
 
 use jiff::tz::TimeZoneDatabase;
+use serde::{Deserialize, Serialize};
 
 use super::{Schedule, When};
 use crate::fields::{self, BUDGET_OFFERED, Broken};
@@ -13,14 +14,16 @@ pub const NAME_MAX: usize = 80;
 /// Characters of a task's prompt.
 pub const PROMPT_MAX: usize = 20_000;
 
-/// A task as it is typed and stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A task as it is typed, stored and shown; nothing of it is checked yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TaskDraft {
     /// What people call it.
     pub name: String,
     /// The folder its sessions are made in, as an absolute path.
     pub directory: String,
     /// When it runs.
+    #[serde(rename = "schedule")]
     pub when: When,
     /// The IANA name of the zone that `when` is read in.
     pub timezone: String,

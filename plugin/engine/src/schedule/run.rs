@@ -58,7 +58,8 @@ pub(super) async fn dispatch(
         Err(unsent) => {
             let code = unsent.error.code().name();
             let reason = format!("{code}: {}", unsent.error.message());
-            let left = super::left(unsent).map(|remains| remains.session.clone());
+            let left = unsent.remains.as_ref();
+            let left = left.map(|remains| remains.session.clone());
             end(ports, run, RunState::Failed, reason, left).await;
         }
     }

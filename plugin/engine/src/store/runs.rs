@@ -289,13 +289,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the database cannot be read.
     pub async fn live_runs(&self) -> Result<Vec<StoredRun>, StoreError> {
-        self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT * FROM runs WHERE is_live = 1 ORDER BY id")?;
-            let rows = statement.query_map([], parse)?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-        .await
+        self.read(|connection| Ok(live(connection)?)).await
     }
 
     /// A task's newest runs, newest first.
@@ -417,10 +411,7 @@ fn admit(
 ) -> Result<Vec<StoredRun>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     give_up(&transaction, owner, now)?;
-    let live: Vec<StoredRun> = transaction
-        .prepare_cached("SELECT * FROM runs WHERE is_live = 1 ORDER BY id")?
-        .query_map([], parse)?
-        .collect::<Result<_, _>>()?;
+    let live = live(&transaction)?;
     let works = |run: &&StoredRun| matches!(run.state, RunState::Starting | RunState::Running);
     let mut all = live.iter().filter(works).count();
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
@@ -449,11 +440,7 @@ fn admit(
 /// Ends the runs that nobody will: their process is gone, or nobody could look after them for a
 /// day. None of them is begun again.
 fn give_up(connection: &Connection, me: &Owner, now: Wall) -> rusqlite::Result<()> {
-    let live: Vec<StoredRun> = connection
-        .prepare_cached("SELECT * FROM runs WHERE is_live = 1")?
-        .query_map([], parse)?
-        .collect::<Result<_, _>>()?;
-    for run in live {
+    for run in live(connection)? {
         let begins = matches!(run.state, RunState::Queued | RunState::Starting);
         let state = if begins && run.owner.is_gone(&me.process().host) {
             RunState::Interrupted
@@ -468,6 +455,14 @@ fn give_up(connection: &Connection, me: &Owner, now: Wall) -> rusqlite::Result<(
         )?;
     }
     Ok(())
+}
+
+/// The runs that have not ended, oldest first.
+fn live(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
+    connection
+        .prepare_cached("SELECT * FROM runs WHERE is_live = 1 ORDER BY id")?
+        .query_map([], parse)?
+        .collect()
 }
 
 fn has_live(connection: &Connection, task: &TaskId) -> rusqlite::Result<bool> {

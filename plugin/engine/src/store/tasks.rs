@@ -6,7 +6,6 @@ use goal_core::schedule::{Task, TaskDraft, TaskId, When};
 use goal_core::time::Wall;
 use jiff::tz;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
-use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use super::{Store, StoreError, limit_to_sql, to_sql, wall};
@@ -44,89 +43,6 @@ impl StoredTask {
     #[must_use]
     pub fn is_once(&self) -> bool {
         matches!(self.task.draft.when, When::Once { .. })
-    }
-}
-
-/// A draft as JSON.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Definition {
-    name: String,
-    directory: String,
-    schedule: Rule,
-    timezone: String,
-    prompt: String,
-    model: String,
-    agent: Option<String>,
-    variant: Option<String>,
-    goal: bool,
-    goal_token_budget: Option<u64>,
-    archive: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "kind")]
-enum Rule {
-    Daily {
-        times: Vec<String>,
-    },
-    Weekly {
-        weekdays: Vec<u8>,
-        times: Vec<String>,
-    },
-    Once {
-        date: String,
-        time: String,
-    },
-    Cron {
-        cron: String,
-    },
-}
-
-impl From<&TaskDraft> for Definition {
-    fn from(draft: &TaskDraft) -> Self {
-        let draft = draft.clone();
-        Self {
-            name: draft.name,
-            directory: draft.directory,
-            schedule: match draft.when {
-                When::Daily { times } => Rule::Daily { times },
-                When::Weekly { weekdays, times } => Rule::Weekly { weekdays, times },
-                When::Once { date, time } => Rule::Once { date, time },
-                When::Cron { cron } => Rule::Cron { cron },
-            },
-            timezone: draft.timezone,
-            prompt: draft.prompt,
-            model: draft.model,
-            agent: draft.agent,
-            variant: draft.variant,
-            goal: draft.goal,
-            goal_token_budget: draft.goal_token_budget,
-            archive: draft.archive,
-        }
-    }
-}
-
-impl From<Definition> for TaskDraft {
-    fn from(definition: Definition) -> Self {
-        Self {
-            name: definition.name,
-            directory: definition.directory,
-            when: match definition.schedule {
-                Rule::Daily { times } => When::Daily { times },
-                Rule::Weekly { weekdays, times } => When::Weekly { weekdays, times },
-                Rule::Once { date, time } => When::Once { date, time },
-                Rule::Cron { cron } => When::Cron { cron },
-            },
-            timezone: definition.timezone,
-            prompt: definition.prompt,
-            model: definition.model,
-            agent: definition.agent,
-            variant: definition.variant,
-            goal: definition.goal,
-            goal_token_budget: definition.goal_token_budget,
-            archive: definition.archive,
-        }
     }
 }
 
@@ -306,9 +222,9 @@ fn parse(row: &Row<'_>) -> rusqlite::Result<Option<StoredTask>> {
     let id = TaskId::new(row.get::<_, String>("id")?);
     let created = wall(row, "created_ms")?;
     let text: String = row.get("definition_json")?;
-    let draft = serde_json::from_str::<Definition>(&text).map_err(|error| error.to_string());
+    let draft = serde_json::from_str::<TaskDraft>(&text).map_err(|error| error.to_string());
     let task = draft.and_then(|draft| {
-        Task::check(draft.into(), tz::db(), created).map_err(|broken| broken.to_string())
+        Task::check(draft, tz::db(), created).map_err(|broken| broken.to_string())
     });
     let task = match task {
         Ok(task) => task,
@@ -329,5 +245,5 @@ fn parse(row: &Row<'_>) -> rusqlite::Result<Option<StoredTask>> {
 }
 
 fn definition(draft: &TaskDraft) -> String {
-    serde_json::json!(Definition::from(draft)).to_string()
+    serde_json::json!(draft).to_string()
 }
